@@ -1,0 +1,25 @@
+#include "libsync/journal.hpp"
+
+#include <array>
+
+namespace purgatory {
+
+bool is_waiting(entry_state state) {
+  return state <= entry_state::publishing;
+}
+
+const char* to_string(provenance value) {
+  static constexpr std::array<const char*, 4> names
+    = {"direct", "sync", "import", "served"};
+  return names.at(static_cast<std::size_t>(value));
+}
+
+const char* to_string(entry_state value) {
+  static constexpr std::array<const char*, 11> names
+    = {"orphan",   "hunting",    "unsatisfiable", "future",
+       "aligning", "publishing", "served",        "superseded",
+       "deleted",  "refused",    "dropped"};
+  return names.at(static_cast<std::size_t>(value));
+}
+
+} // namespace purgatory

@@ -1,0 +1,66 @@
+#include "messages/messages.hpp"
+
+#include <array>
+
+namespace purgatory {
+
+namespace {
+
+template <std::size_t N, class Enum>
+const char* name_of(const std::array<const char*, N>& names, Enum value) {
+  return names.at(static_cast<std::size_t>(value));
+}
+
+} // namespace
+
+const char* to_string(action value) {
+  static constexpr std::array<const char*, 3> names
+    = {"accept", "hold", "reject"};
+  return name_of(names, value);
+}
+
+const char* to_string(enqueue_outcome value) {
+  static constexpr std::array<const char*, 2> names = {"granted", "queued"};
+  return name_of(names, value);
+}
+
+const char* to_string(grant_decision value) {
+  static constexpr std::array<const char*, 3> names
+    = {"start", "defer", "withdraw"};
+  return name_of(names, value);
+}
+
+const char* to_string(reclaim_outcome value) {
+  static constexpr std::array<const char*, 2> names = {"reclaimed", "running"};
+  return name_of(names, value);
+}
+
+const char* to_string(publish_outcome value) {
+  static constexpr std::array<const char*, 4> names
+    = {"released", "superseded", "deleted", "refused"};
+  return name_of(names, value);
+}
+
+const char* to_string(counter value) {
+  static constexpr std::array<const char*, 7> names = {
+    "purgatory_sync_attempts_total",   "purgatory_sync_oids_fetched_total",
+    "purgatory_domain_requests_total", "purgatoryd_wire_requests_total",
+    "purgatoryd_fates_total",          "purgatoryd_refused_total",
+    "purgatoryd_fetch_bytes_total",
+  };
+  return name_of(names, value);
+}
+
+const char* to_string(object_kind value) {
+  static constexpr std::array<const char*, 5> names
+    = {"absent", "commit", "tree", "blob", "tag"};
+  return name_of(names, value);
+}
+
+const char* to_string(store_result value) {
+  static constexpr std::array<const char*, 4> names
+    = {"done", "conflict", "missing", "failed"};
+  return name_of(names, value);
+}
+
+} // namespace purgatory
