@@ -13,12 +13,6 @@ const char* name_of(const std::array<const char*, N>& names, Enum value) {
 
 } // namespace
 
-const char* to_string(action value) {
-  static constexpr std::array<const char*, 3> names
-    = {"accept", "hold", "reject"};
-  return name_of(names, value);
-}
-
 const char* to_string(enqueue_outcome value) {
   static constexpr std::array<const char*, 2> names = {"granted", "queued"};
   return name_of(names, value);
@@ -32,12 +26,6 @@ const char* to_string(grant_decision value) {
 
 const char* to_string(reclaim_outcome value) {
   static constexpr std::array<const char*, 2> names = {"reclaimed", "running"};
-  return name_of(names, value);
-}
-
-const char* to_string(publish_outcome value) {
-  static constexpr std::array<const char*, 4> names
-    = {"released", "superseded", "deleted", "refused"};
   return name_of(names, value);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libsync/git/admission.hpp"
 #include "libsync/journal.hpp"
 #include "libsync/ports.hpp"
 #include "libsync/types.hpp"
@@ -22,15 +23,6 @@ namespace purgatory {
 struct offer {
   std::string json;
   provenance from = provenance::sync;
-};
-
-/// What the relay shall do with an event. intake -> door
-enum class action : std::uint8_t { accept, hold, reject };
-
-/// The decision about one offered event.
-struct admission {
-  action what = action::reject;
-  std::string message; ///< Exact text for the client; may be empty on accept.
 };
 
 /// The answer to an offer; `raw_id` is the id as it was sent.
@@ -308,13 +300,6 @@ struct publish {
   nostr::event event;
 };
 
-enum class publish_outcome : std::uint8_t {
-  released,   ///< Served: confirmed by reading it back.
-  superseded, ///< The relay serves a newer one of that author.
-  deleted,    ///< The relay knows a deletion.
-  refused,    ///< The relay will not have it; `detail` is its text.
-};
-
 /// The relay's final word; transient troubles are retried before.
 struct published {
   event_id id;
@@ -368,11 +353,9 @@ struct metrics_snapshot {
   std::map<std::string, std::uint64_t> values;
 };
 
-const char* to_string(action value);
 const char* to_string(enqueue_outcome value);
 const char* to_string(grant_decision value);
 const char* to_string(reclaim_outcome value);
-const char* to_string(publish_outcome value);
 const char* to_string(counter value);
 const char* to_string(object_kind value);
 const char* to_string(store_result value);

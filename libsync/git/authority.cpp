@@ -1,0 +1,87 @@
+#include "libsync/git/authority.hpp"
+
+#include <algorithm>
+
+namespace purgatory::git {
+
+std::set<pubkey> authority::closure(const pubkey& owner) const {
+  std::set<pubkey> result;
+  if (find(owner) == nullptr)
+    return result;
+  std::vector<pubkey> open = {owner};
+  while (!open.empty()) {
+    const auto next = open.back();
+    open.pop_back();
+    if (!result.insert(next).second)
+      continue;
+    if (const auto* known = find(next))
+      open.insert(open.end(), known->content.maintainers.begin(),
+                  known->content.maintainers.end());
+  }
+  return result;
+}
+
+std::vector<pubkey> authority::authorising(const pubkey& author) const {
+  std::vector<pubkey> result;
+  std::copy_if(
+    owners_.begin(), owners_.end(), std::back_inserter(result),
+    [&](const pubkey& owner) { return closure(owner).contains(author); });
+  return result;
+}
+
+bool authority::is_maintainer(const pubkey& who) const {
+  return std::any_of(owners_.begin(), owners_.end(), [&](const pubkey& owner) {
+    return owner == who || find(owner)->content.maintainers.contains(who);
+  });
+}
+
+const known_announcement* authority::find(const pubkey& owner) const {
+  const auto i = by_owner_.find(owner);
+  if (i == by_owner_.end())
+    return nullptr;
+  const auto& [held, served] = i->second;
+  return held ? &*held : &*served;
+}
+
+bool authority::is_served(const pubkey& owner) const {
+  return served(owner) != nullptr;
+}
+
+const known_announcement* authority::served(const pubkey& owner) const {
+  const auto i = by_owner_.find(owner);
+  return i != by_owner_.end() && i->second.served ? &*i->second.served
+                                                  : nullptr;
+}
+
+void authority::put(const known_announcement& next) {
+  const auto& owner = next.content.owner;
+  auto [i, is_new] = by_owner_.try_emplace(owner);
+  if (is_new)
+    owners_.push_back(owner);
+  auto& known = i->second;
+  if (!next.served) {
+    known.held = next;
+    return;
+  }
+  known.served = next;
+  // A served one that is not older than the held one replaces it.
+  if (known.held && known.held->created_at <= next.created_at)
+    known.held.reset();
+}
+
+void authority::remove(const pubkey& owner, const event_id& id) {
+  const auto i = by_owner_.find(owner);
+  if (i == by_owner_.end())
+    return;
+  auto& known = i->second;
+  if (known.held && known.held->id == id)
+    known.held.reset();
+  if (known.served && known.served->id == id)
+    known.served.reset();
+  if (known.held || known.served)
+    return;
+  by_owner_.erase(i);
+  std::erase(owners_, owner);
+}
+
+} // namespace purgatory::git

@@ -1,0 +1,54 @@
+#include "libsync/git/candidates.hpp"
+
+#include "libsync/git/plan_settings.hpp"
+
+#include <algorithm>
+
+namespace purgatory::git {
+
+std::vector<clone_url> askable_urls(const std::vector<std::string>& raw,
+                                    const std::set<std::string>& own_origins) {
+  std::vector<clone_url> result;
+  std::set<remote_url> seen;
+  for (const auto& text : raw) {
+    if (result.size() == max_urls_event)
+      break;
+    auto parsed = parse_clone_url(text);
+    auto* url = std::get_if<clone_url>(&parsed);
+    if (url == nullptr || own_origins.contains(url->origin())
+        || !seen.insert(url->text).second)
+      continue;
+    result.push_back(std::move(*url));
+  }
+  return result;
+}
+
+std::vector<clone_url>
+announced_urls(const authority& announcements,
+               const std::vector<pubkey>& owners,
+               const std::set<std::string>& own_origins) {
+  std::vector<std::vector<clone_url>> offers;
+  std::size_t turns = 0;
+  for (const auto& owner : owners)
+    if (const auto* known = announcements.find(owner)) {
+      offers.push_back(askable_urls(known->content.clone_urls, own_origins));
+      turns = std::max(turns, offers.back().size());
+    }
+  std::vector<clone_url> result;
+  std::set<remote_url> seen;
+  std::set<host_key> hosts;
+  for (std::size_t i = 0; i < turns; ++i)
+    for (const auto& urls : offers) {
+      if (i >= urls.size() || result.size() == max_urls_unit)
+        continue;
+      const bool room
+        = hosts.size() < max_hosts_unit || hosts.contains(urls[i].host);
+      if (!room || !seen.insert(urls[i].text).second)
+        continue;
+      hosts.insert(urls[i].host);
+      result.push_back(urls[i]);
+    }
+  return result;
+}
+
+} // namespace purgatory::git

@@ -1,0 +1,323 @@
+// Admission: what is held, duplicated or refused (rules §2).
+
+#include "libsync/git/candidates.hpp"
+#include "libsync/git/identifier_plan.hpp"
+
+#include <algorithm>
+
+namespace purgatory::git {
+
+namespace {
+
+/// A day: beyond it an event is refused rather than held (rules §2.1).
+constexpr unix_seconds max_ahead = 24 * 60 * 60;
+
+/// New information resets backoff at most this often (rules §7).
+constexpr auto reset_interval = std::chrono::seconds(180);
+constexpr std::size_t max_resets_per_hour = 6;
+
+bool is_newer(const nostr::event& ev, const known_announcement& than) {
+  return ev.created_at != than.created_at ? ev.created_at > than.created_at
+                                          : ev.id < than.id;
+}
+
+} // namespace
+
+effects identifier_plan::on_event(const nostr::event& ev, provenance from,
+                                  std::uint64_t offer, moment at) {
+  at_ = at;
+  entry next;
+  next.ev = ev;
+  next.content = nostr::read_git_event(ev);
+  next.from = from;
+  next.arrived = at.now;
+  const auto delay = from == provenance::direct ? settings_.direct_delay
+                                                : settings_.sync_delay;
+  next.not_before = at.now + delay;
+  if (const auto* content = std::get_if<nostr::deletion>(&next.content))
+    admit_deletion(*content, offer);
+  else if (answer_if_known(ev, from, offer) || refuse_future(next, offer))
+    return finish();
+  else if (next.announcement() != nullptr)
+    admit_announcement(std::move(next), offer);
+  else if (next.state_content() != nullptr)
+    admit_state(std::move(next), offer);
+  else if (next.pull_request() != nullptr)
+    admit_pull_request(std::move(next), offer);
+  else
+    answer(offer, action::accept);
+  return finish();
+}
+
+void identifier_plan::answer(std::uint64_t offer, action what,
+                             const char* text) {
+  out_.push_back(answer_offer{offer, {what, text}});
+}
+
+bool identifier_plan::answer_if_known(const nostr::event& ev, provenance from,
+                                      std::uint64_t offer) {
+  if (const auto i = waiting_.find(ev.id); i != waiting_.end()) {
+    auto& e = i->second;
+    if (from == provenance::served) {
+      fate(ev.id, entry_state::served);
+      answer(offer, action::accept);
+    } else if (e.state == entry_state::publishing && e.durable()) {
+      answer(offer, action::accept);
+    } else if (e.durable()) {
+      answer(offer, action::hold, answer_text::in_purgatory);
+    } else {
+      // An answer means durable, also for the second of two quick offers.
+      e.answers.push_back({offer, {action::hold, answer_text::in_purgatory}});
+    }
+    return true;
+  }
+  const auto i = known_.find(ev.id);
+  if (i == known_.end() || i->second == entry_state::dropped)
+    return false;
+  switch (i->second) {
+  case entry_state::served:
+    answer(offer, action::accept);
+    return true;
+  case entry_state::deleted:
+    answer(offer, action::reject, answer_text::deleted);
+    return true;
+  case entry_state::refused:
+    answer(offer, action::reject, answer_text::refused_by_relay);
+    return true;
+  default:
+    answer(offer, action::hold, answer_text::have_newer);
+    return true;
+  }
+}
+
+bool identifier_plan::refuse_future(entry& next, std::uint64_t offer) {
+  const auto ahead = next.ev.created_at - at_.wall;
+  if (ahead > max_ahead) {
+    answer(offer, action::reject, answer_text::too_far_ahead);
+    return true;
+  }
+  if (ahead > settings_.max_future_skew)
+    next.state = entry_state::future;
+  return false;
+}
+
+bool identifier_plan::is_full(const entry& next, std::uint64_t offer) {
+  const auto same_author = [&](entry_state state, auto is_kind) {
+    return static_cast<std::size_t>(
+      std::count_if(waiting_.begin(), waiting_.end(), [&](const auto& other) {
+        const auto& e = other.second;
+        return e.ev.author == next.ev.author && is_kind(e)
+               && (e.state == entry_state::orphan)
+                    == (state == entry_state::orphan);
+      }));
+  };
+  const auto any = [](const entry&) { return true; };
+  const auto is_state = [](const entry& e) { return e.state_content(); };
+  const auto is_pr = [](const entry& e) { return e.pull_request(); };
+  const char* reason = nullptr;
+  if (waiting_.size() >= max_entries_identifier)
+    reason = answer_text::quota_entries;
+  else if (next.state == entry_state::orphan
+           && same_author(entry_state::orphan, any) >= max_orphans_key)
+    reason = answer_text::quota_orphans;
+  else if (next.from == provenance::direct && next.state_content() != nullptr
+           && same_author(entry_state::hunting, is_state) >= max_states_author)
+    reason = answer_text::quota_states;
+  else if (next.from == provenance::direct && next.pull_request() != nullptr
+           && same_author(entry_state::hunting, is_pr)
+                >= max_pull_requests_author)
+    reason = answer_text::quota_pull_requests;
+  if (reason != nullptr)
+    answer(offer, action::reject, reason);
+  return reason != nullptr;
+}
+
+bool identifier_plan::lists_us(const nostr::announcement& content) const {
+  const auto is_ours = [&](const std::string& url) {
+    const auto origin = parse_origin(url);
+    return origin && settings_.own_origins.contains(*origin);
+  };
+  const auto& urls = content.clone_urls;
+  const auto& relays = content.relays;
+  const bool cloned = std::any_of(urls.begin(), urls.end(), is_ours);
+  const bool relayed = std::any_of(relays.begin(), relays.end(), is_ours);
+  switch (settings_.require_listing) {
+  case listing::none:
+    return true;
+  case listing::relay:
+    return relayed;
+  default:
+    return cloned && relayed;
+  }
+}
+
+void identifier_plan::admit_served_announcement(const entry& next,
+                                                std::uint64_t offer) {
+  known_[next.ev.id] = entry_state::served;
+  remember_announcement(next.ev, true);
+  record(
+    {accept_record{next.ev, repo_, entry_state::served, next.from, at_.wall}},
+    {}, {{offer, {action::accept, ""}}});
+}
+
+void identifier_plan::admit_announcement(entry next, std::uint64_t offer) {
+  const auto& author = next.ev.author;
+  if (next.from == provenance::served) {
+    admit_served_announcement(next, offer);
+    return;
+  }
+  // Before its time an announcement has no authority and replaces nothing.
+  if (next.state == entry_state::future) {
+    if (!is_full(next, offer))
+      accept(std::move(next), offer);
+    return;
+  }
+  const auto* known = authority_.find(author);
+  if (known != nullptr && !is_newer(next.ev, *known)) {
+    answer(offer, action::hold, answer_text::have_newer);
+    return;
+  }
+  const bool was_served = authority_.is_served(author);
+  const bool hosted = lists_us(*next.announcement());
+  const bool may_speak = authority_.is_maintainer(author);
+  // Whatever becomes of the newer one, the older held one has had its day.
+  if (known != nullptr && !known->served) {
+    const auto older = known->id;
+    fate(older, entry_state::superseded);
+  }
+  if (!hosted && !may_speak) {
+    answer(offer, action::reject, answer_text::not_listed);
+    return;
+  }
+  // An owner without tenant needs no data; a newer version of what is served
+  // goes out at once (rules §2.2).
+  next.state
+    = was_served || !hosted ? entry_state::publishing : entry_state::hunting;
+  if (is_full(next, offer))
+    return;
+  authority_.put(
+    {*next.announcement(), next.ev.id, next.ev.created_at, false, hosted});
+  authority_changed_ = true;
+  accept(std::move(next), offer);
+}
+
+void identifier_plan::admit_state(entry next, std::uint64_t offer) {
+  const auto i = served_states_.find(next.ev.author);
+  if (i != served_states_.end() && !nostr::is_newer(next.ev, i->second.ev)) {
+    answer(offer, action::hold, answer_text::have_newer);
+    return;
+  }
+  if (next.state != entry_state::future)
+    next.state = standing_of(next);
+  if (!is_full(next, offer))
+    accept(std::move(next), offer);
+}
+
+void identifier_plan::admit_pull_request(entry next, std::uint64_t offer) {
+  if (named_by(next).empty() && !next.pull_request()->updates) {
+    answer(offer, action::reject, answer_text::no_reference);
+    return;
+  }
+  if (next.state != entry_state::future)
+    next.state = standing_of(next);
+  if (!is_full(next, offer))
+    accept(std::move(next), offer);
+}
+
+entry_state identifier_plan::standing_of(const entry& next) const {
+  const auto* s = next.state_content();
+  const auto* pr = next.pull_request();
+  if ((s != nullptr && s->unsatisfiable) || (pr != nullptr && !pr->tip))
+    return entry_state::unsatisfiable;
+  return speaking_owners(next).empty() ? entry_state::orphan
+                                       : entry_state::hunting;
+}
+
+void identifier_plan::accept(entry next, std::uint64_t offer) {
+  const auto id = next.ev.id;
+  const auto state = next.state;
+  admission decision{action::hold, answer_text::held};
+  if (state == entry_state::orphan)
+    decision.message = answer_text::orphan;
+  else if (state == entry_state::publishing)
+    decision = {action::accept, ""};
+  next.answers.push_back({offer, std::move(decision)});
+  next.is_new = true;
+  note_new_information(next);
+  std::vector<journal_record> records
+    = {accept_record{next.ev, repo_, state, next.from, at_.wall}};
+  // An event that was dropped before is known to the journal: move it.
+  if (known_.erase(id) > 0)
+    records.emplace_back(state_record{id, state});
+  waiting_.insert_or_assign(id, std::move(next));
+  record(std::move(records), {id});
+}
+
+void identifier_plan::note_new_information(const entry& next) {
+  const auto owner = unit_owner(next);
+  if (!owner)
+    return;
+  auto& u = unit_of(*owner);
+  const auto wanted = next.oids();
+  auto known
+    = missing_of(*owner, hunted(*owner, wish::states, time_point::max()));
+  const auto pulls = missing_of(
+    *owner, hunted(*owner, wish::pull_requests, time_point::max()));
+  known.insert(known.end(), pulls.begin(), pulls.end());
+  const bool news
+    = std::any_of(wanted.begin(), wanted.end(), [&](const oid& id) {
+        return std::find(known.begin(), known.end(), id) == known.end();
+      });
+  auto& last
+    = last_reset_.try_emplace(next.ev.author, time_point::min()).first->second;
+  while (!u.resets.empty()
+         && at_.now - u.resets.front() > std::chrono::hours(1))
+    u.resets.pop_front();
+  const bool too_soon
+    = last != time_point::min() && at_.now - last < reset_interval;
+  if (!news || too_soon || u.resets.size() >= max_resets_per_hour)
+    return;
+  last = at_.now;
+  u.resets.push_back(at_.now);
+  u.round.reset_attempts();
+}
+
+void identifier_plan::admit_deletion(const nostr::deletion& content,
+                                     std::uint64_t offer) {
+  const auto taken_back = [&](const nostr::event& ev) {
+    if (ev.author != content.author)
+      return false;
+    const auto& ids = content.ids;
+    if (std::find(ids.begin(), ids.end(), ev.id) != ids.end())
+      return true;
+    return ev.created_at <= content.created_at
+           && std::any_of(content.coordinates.begin(),
+                          content.coordinates.end(), [&](const auto& c) {
+                            return c.kind == ev.kind && c.repo == repo_;
+                          });
+  };
+  std::vector<event_id> gone;
+  for (auto& [id, e] : waiting_) {
+    if (!taken_back(e.ev))
+      continue;
+    // While its refs move the entry is pinned; it is decided afterwards.
+    if (e.state == entry_state::aligning)
+      e.doomed = true;
+    else
+      gone.push_back(id);
+  }
+  for (const auto& id : gone)
+    fate(id, entry_state::deleted);
+  if (const auto* served = authority_.served(content.author)) {
+    nostr::event ev;
+    ev.id = served->id;
+    ev.author = content.author;
+    ev.created_at = served->created_at;
+    ev.kind = nostr::kind_announcement;
+    if (taken_back(ev))
+      fate(ev.id, entry_state::deleted);
+  }
+  answer(offer, action::accept);
+}
+
+} // namespace purgatory::git

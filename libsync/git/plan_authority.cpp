@@ -1,0 +1,154 @@
+// Authority: whose tenants an entry governs, and in whose unit it is hunted.
+
+#include "libsync/git/identifier_plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace purgatory::git {
+
+namespace {
+
+known_announcement read_announcement(const nostr::event& ev, bool served,
+                                     bool hosted) {
+  const auto typed = nostr::read_git_event(ev);
+  const auto* content = std::get_if<nostr::announcement>(&typed);
+  return content == nullptr
+           ? known_announcement{}
+           : known_announcement{*content, ev.id, ev.created_at, served, hosted};
+}
+
+} // namespace
+
+std::vector<nostr::coordinate> identifier_plan::named_by(const entry& e) const {
+  const auto* pr = e.pull_request();
+  if (pr == nullptr)
+    return {};
+  auto result = pr->repositories;
+  // An update without repositories has those of the PR that it updates.
+  if (result.empty() && pr->updates) {
+    const auto held = waiting_.find(*pr->updates);
+    if (held != waiting_.end() && held->second.pull_request() != nullptr)
+      result = held->second.pull_request()->repositories;
+    else if (const auto served = served_pulls_.find(*pr->updates);
+             served != served_pulls_.end())
+      result = served->second;
+  }
+  std::erase_if(result, [&](const auto& c) { return c.repo != repo_; });
+  return result;
+}
+
+std::vector<pubkey> identifier_plan::speaking_owners(const entry& e) const {
+  if (e.state_content() != nullptr)
+    return authority_.authorising(e.ev.author);
+  const auto named = named_by(e);
+  std::vector<pubkey> result;
+  for (const auto& owner : authority_.owners()) {
+    const auto closure = authority_.closure(owner);
+    if (std::any_of(named.begin(), named.end(),
+                    [&](const auto& c) { return closure.contains(c.owner); }))
+      result.push_back(owner);
+  }
+  return result;
+}
+
+std::vector<pubkey> identifier_plan::governed_owners(const entry& e) const {
+  auto result = speaking_owners(e);
+  std::erase_if(result, [&](const pubkey& owner) {
+    return !authority_.find(owner)->hosted;
+  });
+  // The author's own tenant comes first (rules §1).
+  const auto own = std::find(result.begin(), result.end(), e.ev.author);
+  if (own != result.end())
+    std::rotate(result.begin(), own, own + 1);
+  return result;
+}
+
+std::optional<pubkey> identifier_plan::unit_owner(const entry& e) const {
+  if (e.announcement() != nullptr)
+    return std::nullopt;
+  const auto owners = governed_owners(e);
+  return owners.empty() ? std::nullopt : std::optional(owners.front());
+}
+
+bool identifier_plan::governs(const entry& e, const pubkey& owner) const {
+  const auto closure = authority_.closure(owner);
+  return std::none_of(served_states_.begin(), served_states_.end(),
+                      [&](const auto& other) {
+                        return closure.contains(other.first)
+                               && nostr::is_newer(other.second.ev, e.ev);
+                      });
+}
+
+bool identifier_plan::announcement_is_served(const entry& e) const {
+  const auto owners = speaking_owners(e);
+  return std::any_of(owners.begin(), owners.end(), [&](const pubkey& owner) {
+    return authority_.is_served(owner);
+  });
+}
+
+void identifier_plan::reopen(entry& e) {
+  if (e.announcement() != nullptr) {
+    // Its time has come: it is decided as if it had arrived now.
+    const auto* known = authority_.find(e.ev.author);
+    const bool hosted = lists_us(*e.announcement());
+    const bool older = known != nullptr && known->created_at > e.ev.created_at;
+    if (older || (!hosted && !authority_.is_maintainer(e.ev.author))) {
+      fate(e.ev.id, older ? entry_state::superseded : entry_state::dropped);
+      return;
+    }
+    const bool was_served = authority_.is_served(e.ev.author);
+    if (known != nullptr && !known->served) {
+      const auto replaced = known->id;
+      fate(replaced, entry_state::superseded);
+    }
+    authority_.put(
+      {*e.announcement(), e.ev.id, e.ev.created_at, false, hosted});
+    authority_changed_ = true;
+    move_to(e, was_served || !hosted ? entry_state::publishing
+                                     : entry_state::hunting);
+    return;
+  }
+  const auto state = standing_of(e);
+  if (state == e.state)
+    return;
+  move_to(e, state);
+  if (state != entry_state::hunting)
+    return;
+  const auto delay = e.from == provenance::direct ? settings_.direct_delay
+                                                  : settings_.sync_delay;
+  e.not_before = at_.now + delay;
+  ask_presence(e);
+  schedule(e);
+}
+
+void identifier_plan::reclassify() {
+  if (!std::exchange(authority_changed_, false))
+    return;
+  for (auto& [id, e] : waiting_) {
+    const bool movable
+      = e.state == entry_state::orphan || e.state == entry_state::hunting;
+    if (movable && e.announcement() == nullptr)
+      reopen(e);
+  }
+}
+
+void identifier_plan::remember_announcement(const nostr::event& ev,
+                                            bool served) {
+  auto known = read_announcement(ev, served, false);
+  known.hosted = lists_us(known.content);
+  const auto* before = served ? authority_.served(ev.author) : nullptr;
+  if (before != nullptr && before->created_at > known.created_at)
+    return;
+  authority_.put(known);
+  authority_changed_ = true;
+}
+
+void identifier_plan::remember_served(const nostr::event& ev,
+                                      const nostr::state& content) {
+  auto [i, is_new] = served_states_.try_emplace(ev.author);
+  if (is_new || nostr::is_newer(ev, i->second.ev))
+    i->second = {ev, content};
+}
+
+} // namespace purgatory::git
