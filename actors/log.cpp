@@ -123,7 +123,7 @@ bool enabled(level wanted) {
   return current().logger->should_log(to_spdlog(wanted));
 }
 
-void write(level how, std::string_view text, fields facts) {
+void write(level how, std::string_view text, std::span<const field> facts) {
   if (!enabled(how))
     return;
   const auto shape = current().shape;

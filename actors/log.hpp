@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -59,7 +60,10 @@ void set_level(level threshold);
 /// True if a line of that level would be written.
 bool enabled(level wanted);
 
-void write(level how, std::string_view text, fields facts);
+void write(level how, std::string_view text, std::span<const field> facts);
+inline void write(level how, std::string_view text, fields facts) {
+  write(how, text, std::span<const field>(facts.begin(), facts.size()));
+}
 
 inline void debug(std::string_view text, fields facts = {}) {
   write(level::debug, text, facts);

@@ -78,6 +78,9 @@ enum class store_result : std::uint8_t {
   failed,   ///< Disk or permission; `detail` says what.
 };
 
+const char* to_string(object_kind value);
+const char* to_string(store_result value);
+
 struct store_report {
   store_result result = store_result::failed;
   std::vector<git::ref_change> changes; ///< What was done, for the journal.

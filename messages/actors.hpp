@@ -120,7 +120,8 @@ using supervisor_actor = caf::typed_actor<
   caf::replies_to<set_limits>::with<limits_set>,
   // Spawn identifiers with waiting entries. At start.
   caf::replies_to<list_pending>::with<pending_identifiers>,
-  caf::replies_to<stop_work>::with<work_stopped>>;
+  // INTERNAL: an identifier that died too often may live again.
+  caf::reacts_to<respawn>, caf::replies_to<stop_work>::with<work_stopped>>;
 
 /// The validated configuration; applies changes at runtime.
 using settings_actor

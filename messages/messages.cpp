@@ -39,16 +39,4 @@ const char* to_string(counter value) {
   return name_of(names, value);
 }
 
-const char* to_string(object_kind value) {
-  static constexpr std::array<const char*, 5> names
-    = {"absent", "commit", "tree", "blob", "tag"};
-  return name_of(names, value);
-}
-
-const char* to_string(store_result value) {
-  static constexpr std::array<const char*, 4> names
-    = {"done", "conflict", "missing", "failed"};
-  return name_of(names, value);
-}
-
 } // namespace purgatory

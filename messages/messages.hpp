@@ -320,6 +320,11 @@ struct retire {
 /// Go: nothing is on its way to you. supervisor -> identifier
 struct close {};
 
+/// INTERNAL: an identifier that died too often has rested.
+struct respawn {
+  identifier who;
+};
+
 /// Take no new work. main -> supervisor
 struct stop_work {};
 
@@ -357,7 +362,5 @@ const char* to_string(enqueue_outcome value);
 const char* to_string(grant_decision value);
 const char* to_string(reclaim_outcome value);
 const char* to_string(counter value);
-const char* to_string(object_kind value);
-const char* to_string(store_result value);
 
 } // namespace purgatory

@@ -1,0 +1,325 @@
+#include "actors/identifier.hpp"
+
+#include "actors/harden.hpp"
+#include "actors/log.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/scheduler/abstract_coordinator.hpp>
+
+#include <array>
+#include <span>
+#include <utility>
+
+namespace purgatory {
+
+namespace {
+
+store_report failure(const caf::error& reason) {
+  return {store_result::failed, {}, to_string(reason)};
+}
+
+log::level level_of(git::severity value) {
+  switch (value) {
+  case git::severity::debug:
+    return log::level::debug;
+  case git::severity::info:
+    return log::level::info;
+  default:
+    return log::level::warn;
+  }
+}
+
+} // namespace
+
+identifier_actor::behavior_type
+identifier_state::make_behavior(identifier repo, identifier_doors doors,
+                                const identifier_config& config) {
+  harden(self_);
+  repo_ = std::move(repo);
+  doors_ = std::move(doors);
+  wall_ = config.wall;
+  plan_.emplace(repo_, config.plan,
+                config.seed ^ std::hash<identifier>{}(repo_));
+  load();
+  return {
+    [this](event_arrived& message) { return admit(std::move(message)); },
+    [this](const url_ready& m) {
+      perform(plan_->on_granted(m.who, m.host, m.lease, at()));
+    },
+    [this](request_complete& message) { on_complete(std::move(message)); },
+    [this](const backoff_tick& m) {
+      perform(plan_->on_tick(m.generation, at()));
+    },
+    [this](const throttle_restarted& m) {
+      throttles_.erase(m.host);
+      perform(plan_->on_throttle_restarted(m.host, at()));
+    },
+    [this](const close&) { self_->quit(); },
+  };
+}
+
+git::moment identifier_state::at() const {
+  return {self_->clock().now(), wall_()};
+}
+
+void identifier_state::load() {
+  self_->request(doors_.journal, caf::infinite, load_identifier{repo_})
+    .then(
+      [this](const identifier_image& image) {
+        loaded_ = true;
+        perform(plan_->restore(image, at()));
+        for (auto& [message, owed] : std::exchange(early_, {})) {
+          offers_.emplace(next_offer_, std::move(owed));
+          perform(
+            plan_->on_event(message.event, message.from, next_offer_++, at()));
+        }
+      },
+      [this](caf::error& reason) { self_->quit(std::move(reason)); });
+}
+
+identifier_state::promise identifier_state::admit(event_arrived message) {
+  ++seen_;
+  auto owed = self_->make_response_promise<admission>();
+  if (!loaded_) {
+    early_.emplace_back(std::move(message), owed);
+    return owed;
+  }
+  const auto offer = next_offer_++;
+  offers_.emplace(offer, owed);
+  perform(plan_->on_event(message.event, message.from, offer, at()));
+  return owed;
+}
+
+void identifier_state::on_complete(request_complete message) {
+  const auto& result = message.result;
+  tally(counter::sync_attempts, to_string(result.outcome));
+  tally(counter::oids_fetched, "", result.got.size());
+  tally(counter::wire_requests, message.host.value, result.wire_requests);
+  tally(counter::fetch_bytes, to_string(result.outcome), result.bytes);
+  perform(plan_->on_fetched(message.who, message.lease, result, at()));
+}
+
+// Effects that cause further effects queue behind the present ones, so that
+// what the plan decided happens in the order in which it was decided.
+void identifier_state::perform(git::effects todo) {
+  todo_.insert(todo_.end(), std::make_move_iterator(todo.begin()),
+               std::make_move_iterator(todo.end()));
+  if (performing_)
+    return;
+  performing_ = true;
+  while (!todo_.empty()) {
+    auto next = std::move(todo_.front());
+    todo_.pop_front();
+    std::visit([this](auto& e) { act(e); }, next);
+  }
+  performing_ = false;
+}
+
+template <class Use, class Fail>
+void identifier_state::with_throttle(const host_key& host, Use use, Fail fail) {
+  if (const auto i = throttles_.find(host); i != throttles_.end()) {
+    use(i->second);
+    return;
+  }
+  self_->request(doors_.supervisor, caf::infinite, host)
+    .then(
+      [this, host, use](const throttle_actor& found) {
+        throttles_.insert_or_assign(host, found);
+        use(found);
+      },
+      [fail](caf::error&) { fail(); });
+}
+
+template <class Use, class Fail>
+void identifier_state::with_repository(const tenant& repository, Use use,
+                                       Fail fail) {
+  if (const auto i = repositories_.find(repository); i != repositories_.end()) {
+    use(i->second);
+    return;
+  }
+  self_->request(doors_.supervisor, caf::infinite, repository)
+    .then(
+      [this, repository, use](const git_actor& found) {
+        repositories_.insert_or_assign(repository, found);
+        use(found);
+      },
+      fail);
+}
+
+template <class Message, class Done>
+void identifier_state::ask_for_report(Message message, Done done) {
+  const auto repository = message.repository;
+  const auto fail = [this, repository, done](caf::error& reason) {
+    repositories_.erase(repository);
+    done(repository, failure(reason));
+  };
+  const auto use = [this, message = std::move(message), done,
+                    fail](const git_actor& writer) {
+    self_->request(writer, caf::infinite, message)
+      .then(
+        [done](const repository_report& m) { done(m.repository, m.report); },
+        fail);
+  };
+  with_repository(repository, use, fail);
+}
+
+void identifier_state::act(git::write_records& e) {
+  self_
+    ->request(doors_.journal, caf::infinite, record_batch{std::move(e.records)})
+    .then([this, token = e.token](
+            const recorded&) { perform(plan_->on_recorded(token, at())); },
+          // Without a journal nothing may go on; the supervisor starts us anew.
+          [this](caf::error& reason) { self_->quit(std::move(reason)); });
+}
+
+void identifier_state::act(git::answer_offer& e) {
+  auto node = offers_.extract(e.offer);
+  if (node.empty())
+    return;
+  if (e.decision.what == action::reject)
+    tally(counter::refused, e.decision.message);
+  node.mapped().deliver(std::move(e.decision));
+}
+
+void identifier_state::act(git::ask_turn& e) {
+  const auto lost = [this, unit = e.unit, host = e.url.host] {
+    throttles_.erase(host);
+    perform(plan_->on_place_lost(unit, host, at()));
+  };
+  const auto ask = [this, e, lost](const throttle_actor& throttle) {
+    self_
+      ->request(throttle, caf::infinite, enqueue{e.unit, e.url.text, e.turn},
+                grant_sink{identifier_actor{self_}})
+      .then(
+        [this, e](const enqueue_answer& answer) {
+          const auto& host = e.url.host;
+          perform(answer.outcome == enqueue_outcome::granted
+                    ? plan_->on_granted(e.unit, host, answer.grant.lease, at())
+                    : plan_->on_queued(e.unit, host, at()));
+        },
+        [lost](caf::error&) { lost(); });
+  };
+  with_throttle(e.url.host, ask, lost);
+}
+
+void identifier_state::act(git::use_lease& e) {
+  static constexpr std::array decisions
+    = {grant_decision::start, grant_decision::defer, grant_decision::withdraw};
+  // A lease of a throttle that is gone needs no answer.
+  if (const auto i = throttles_.find(e.host); i != throttles_.end())
+    self_->send(
+      i->second,
+      grant_answer{e.lease, decisions.at(static_cast<std::size_t>(e.use))});
+}
+
+void identifier_state::act(git::start_fetch& e) {
+  tally(counter::domain_requests, e.host.value);
+  self_->send(doors_.pool,
+              fetch_request{e.lease, e.unit, e.host, std::move(e.order)},
+              completion_sink{identifier_actor{self_}});
+}
+
+void identifier_state::act(git::give_up_place& e) {
+  const auto i = throttles_.find(e.host);
+  if (i == throttles_.end()) {
+    perform(plan_->on_place_left(at()));
+    return;
+  }
+  self_->request(i->second, caf::infinite, leave_queue{e.unit})
+    .then([this](const queue_left&) { perform(plan_->on_place_left(at())); },
+          [this](caf::error&) { perform(plan_->on_place_left(at())); });
+}
+
+void identifier_state::act(git::prepare_repository& e) {
+  ask_for_report(prepare{e.repository},
+                 [this](const tenant& repository, const store_report& report) {
+                   perform(plan_->on_prepared(repository, report, at()));
+                 });
+}
+
+void identifier_state::act(git::look_up& e) {
+  const auto fail
+    = [this, token = e.token, repository = e.repository](caf::error&) {
+        perform(plan_->on_looked_up(token, repository, {}, {}, at()));
+      };
+  const auto use = [this, fail, e](const git_actor& writer) {
+    self_->request(writer, caf::infinite, check_presence{e.repository, e.ids})
+      .then(
+        [this, token = e.token](const presence& m) {
+          perform(
+            plan_->on_looked_up(token, m.repository, m.ids, m.kinds, at()));
+        },
+        fail);
+  };
+  with_repository(e.repository, use, fail);
+}
+
+void identifier_state::act(git::take_pack& e) {
+  ask_for_report(promote{e.repository, std::move(e.pack), std::move(e.wants)},
+                 [this, unit = e.unit,
+                  lease = e.lease](const tenant&, const store_report& report) {
+                   perform(plan_->on_taken(unit, lease, report, at()));
+                 });
+}
+
+void identifier_state::act(git::move_refs& e) {
+  ask_for_report(
+    align{e.repository, std::move(e.wanted)},
+    [this, id = e.event](const tenant& repository, const store_report& report) {
+      perform(plan_->on_aligned(id, repository, report, at()));
+    });
+}
+
+void identifier_state::act(git::move_pr_ref& e) {
+  ask_for_report(
+    set_pr_ref{e.repository, e.event, e.tip},
+    [this, id = e.event](const tenant& repository, const store_report& report) {
+      perform(plan_->on_aligned(id, repository, report, at()));
+    });
+}
+
+void identifier_state::act(git::release_event& e) {
+  self_->request(doors_.relay, caf::infinite, publish{std::move(e.event)})
+    .then(
+      [this](const published& m) {
+        perform(plan_->on_published(m.id, m.outcome, m.detail, at()));
+      },
+      [this](caf::error& reason) { self_->quit(std::move(reason)); });
+}
+
+void identifier_state::act(git::arm_timer& e) {
+  self_->send(doors_.wheel, arm_tick{e.due, e.generation},
+              tick_sink{identifier_actor{self_}});
+}
+
+void identifier_state::act(git::nothing_left&) {
+  if (!loaded_ || !offers_.empty() || asked_to_retire_ == seen_)
+    return;
+  asked_to_retire_ = seen_;
+  self_->send(doors_.supervisor, retire{repo_, seen_});
+}
+
+void identifier_state::act(git::fact& e) {
+  std::vector<log::field> fields;
+  for (const auto& [key, value] : e.fields)
+    fields.emplace_back(key, value);
+  log::write(level_of(e.level), e.text, std::span<const log::field>(fields));
+}
+
+void identifier_state::act(git::met_fate& e) {
+  tally(counter::fates, std::to_string(e.kind) + " " + to_string(e.fate));
+}
+
+void identifier_state::tally(counter what, std::string label,
+                             std::uint64_t by) {
+  if (by > 0)
+    self_->send(doors_.metrics, count{what, std::move(label), by});
+}
+
+identifier_actor::behavior_type
+identifier_shell(identifier_state::pointer self, identifier repo,
+                 identifier_doors doors, const identifier_config& config) {
+  return self->state.make_behavior(std::move(repo), std::move(doors), config);
+}
+
+} // namespace purgatory
