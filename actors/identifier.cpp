@@ -279,12 +279,15 @@ void identifier_state::act(git::move_pr_ref& e) {
 }
 
 void identifier_state::act(git::release_event& e) {
+  const auto id = e.event.id;
   self_->request(doors_.relay, caf::infinite, publish{std::move(e.event)})
     .then(
       [this](const published& m) {
         perform(plan_->on_published(m.id, m.outcome, m.detail, at()));
       },
-      [this](caf::error& reason) { self_->quit(std::move(reason)); });
+      [this, id](caf::error& reason) {
+        perform(plan_->on_publish_failed(id, to_string(reason), at()));
+      });
 }
 
 void identifier_state::act(git::arm_timer& e) {

@@ -23,12 +23,13 @@ constexpr const char* unavailable_text = "error: purgatory unavailable";
 supervisor_actor::behavior_type
 supervisor_state::make_behavior(supervisor_factories factories,
                                 fetch_pool_actor pool, journal_actor journal,
-                                host_limits limits) {
+                                supervisor_options options) {
   harden(self_);
   make_ = std::move(factories);
   pool_ = std::move(pool);
   journal_ = std::move(journal);
-  defaults_ = limits;
+  defaults_ = options.limits;
+  quiet_until_ = options.quiet_until;
   self_->set_down_handler([this](const caf::down_msg& m) { on_down(m); });
   self_->set_exit_handler([this](const caf::exit_msg& m) {
     let_all_go();
@@ -93,7 +94,7 @@ throttle_actor supervisor_state::throttle_of(const host_key& host) {
   throttle_ids_[handle->id()] = host;
   throttles_.emplace(host, handle);
   // The pool tells it which leases and starts of its predecessor count.
-  self_->send(pool_, adopt_throttle{host, serial}, handle);
+  self_->send(pool_, adopt_throttle{host, serial, quiet_until_}, handle);
   return handle;
 }
 
@@ -209,7 +210,7 @@ supervisor_actor::behavior_type
 supervisor(supervisor_state::pointer self, supervisor_factories factories,
            fetch_pool_actor pool, journal_actor journal, host_limits limits) {
   return self->state.make_behavior(std::move(factories), std::move(pool),
-                                   std::move(journal), limits);
+                                   std::move(journal), options);
 }
 
 } // namespace purgatory

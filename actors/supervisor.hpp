@@ -33,6 +33,12 @@ struct host_limits {
   std::uint32_t per_minute = 30;
 };
 
+struct supervisor_options {
+  host_limits limits;
+  /// No throttle grants before; nothing: at once.
+  std::optional<time_point> quiet_until;
+};
+
 /// Routes by name, spawns on first use, monitors, restarts what died and lets
 /// idle identifiers go. Holds no rule of git or scheduling.
 ///
@@ -51,7 +57,7 @@ public:
   supervisor_actor::behavior_type make_behavior(supervisor_factories factories,
                                                 fetch_pool_actor pool,
                                                 journal_actor journal,
-                                                host_limits limits);
+                                                supervisor_options options);
 
 private:
   struct known_identifier {
@@ -76,6 +82,7 @@ private:
   fetch_pool_actor pool_;
   journal_actor journal_;
   host_limits defaults_;
+  std::optional<time_point> quiet_until_;
   std::map<host_key, host_limits> own_limits_;
   bool stopping_ = false;
   std::uint32_t next_serial_ = 1;
@@ -89,7 +96,7 @@ private:
   std::unordered_map<identifier, std::deque<time_point>> deaths_;
 };
 
-/// Spawn function: `sys.spawn(supervisor, factories, pool, journal, limits)`.
+/// Spawn function: `sys.spawn(supervisor, factories, pool, journal, options)`.
 supervisor_actor::behavior_type
 supervisor(supervisor_state::pointer self, supervisor_factories factories,
            fetch_pool_actor pool, journal_actor journal, host_limits limits);

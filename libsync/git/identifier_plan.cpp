@@ -162,7 +162,7 @@ std::optional<time_point> identifier_plan::next_due() const {
       consider(e.arrived + settings_.expiry);
     else if (e.state == entry_state::future)
       consider(at_.now + seconds_until_present(e));
-    else if (e.state == entry_state::hunting && e.release_after > at_.now)
+    else if (e.release_after > at_.now)
       consider(e.release_after);
   }
   return result;

@@ -63,6 +63,9 @@ public:
                      const store_report& report, moment at);
   effects on_published(const event_id& id, publish_outcome outcome,
                        const std::string& detail, moment at);
+  /// The door to the relay broke; the release is tried again later.
+  effects on_publish_failed(const event_id& id, const std::string& detail,
+                            moment at);
   effects on_tick(std::uint64_t generation, moment at);
 
   // -- observers --------------------------------------------------------------

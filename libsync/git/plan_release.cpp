@@ -222,7 +222,8 @@ void identifier_plan::finish_alignment() {
 
 void identifier_plan::publish_ready() {
   for (auto& [id, e] : waiting_) {
-    if (e.state != entry_state::publishing || !e.durable() || e.sent)
+    if (e.state != entry_state::publishing || !e.durable() || e.sent
+        || e.release_after > at_.now)
       continue;
     // A relay wants the announcement before what refers to it.
     if (e.announcement() == nullptr && !announcement_is_served(e))
@@ -259,6 +260,19 @@ effects identifier_plan::on_published(const event_id& id,
   case publish_outcome::refused:
     fate(id, entry_state::refused);
     break;
+  }
+  return finish();
+}
+
+effects identifier_plan::on_publish_failed(const event_id& id,
+                                           const std::string& detail,
+                                           moment at) {
+  at_ = at;
+  if (const auto i = waiting_.find(id); i != waiting_.end()) {
+    say(severity::warn, "Event not released",
+        {{"event_id", id.value}, {"detail", detail}});
+    i->second.sent = false;
+    i->second.release_after = at.now + settings_.backoff_cap;
   }
   return finish();
 }
