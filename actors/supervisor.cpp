@@ -206,9 +206,11 @@ void supervisor_state::let_all_go() {
   repositories_.clear();
 }
 
-supervisor_actor::behavior_type
-supervisor(supervisor_state::pointer self, supervisor_factories factories,
-           fetch_pool_actor pool, journal_actor journal, host_limits limits) {
+supervisor_actor::behavior_type supervisor(supervisor_state::pointer self,
+                                           supervisor_factories factories,
+                                           fetch_pool_actor pool,
+                                           journal_actor journal,
+                                           supervisor_options options) {
   return self->state.make_behavior(std::move(factories), std::move(pool),
                                    std::move(journal), options);
 }
