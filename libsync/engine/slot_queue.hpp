@@ -58,6 +58,7 @@ public:
 
   // -- how it stands ---------------------------------------------------------
 
+  /// Places, also those whose grant is not answered yet.
   [[nodiscard]] std::size_t waiting() const { return turns_.size(); }
   [[nodiscard]] std::size_t leases() const { return leases_.size(); }
   [[nodiscard]] std::uint32_t concurrent() const { return concurrent_; }

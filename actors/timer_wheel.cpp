@@ -1,0 +1,58 @@
+#include "actors/timer_wheel.hpp"
+
+#include "actors/harden.hpp"
+
+#include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/scheduled_actor.hpp>
+
+namespace purgatory {
+
+timer_wheel_actor::behavior_type timer_wheel_state::make_behavior() {
+  harden(self_);
+  return {
+    [this](const arm_tick& wanted, const tick_sink& sleeper) {
+      on_arm(wanted, sleeper);
+    },
+    [this](const backoff_tick& tick) {
+      if (!timer_.is_current(tick.generation))
+        return;
+      timer_.disarm();
+      armed_for_.reset();
+      fire_due();
+    },
+  };
+}
+
+void timer_wheel_state::on_arm(const arm_tick& wanted,
+                               const tick_sink& sleeper) {
+  const auto key = sleeper.id();
+  waits_.arm(key, wanted.due, wanted.generation);
+  sleepers_.insert_or_assign(key, sleeper.address());
+  arm();
+}
+
+void timer_wheel_state::fire_due() {
+  for (const auto& due : waits_.take_due(self_->clock().now())) {
+    const auto sleeper = sleepers_.extract(due.key).mapped();
+    if (const auto alive = caf::actor_cast<caf::strong_actor_ptr>(sleeper))
+      self_->send(caf::actor_cast<tick_sink>(alive),
+                  backoff_tick{due.generation});
+  }
+  arm();
+}
+
+/// A pending timer that comes early enough is left alone, see throttle.
+void timer_wheel_state::arm() {
+  const auto at = waits_.next_due();
+  if (!at || (armed_for_ && *armed_for_ <= *at))
+    return;
+  armed_for_ = at;
+  self_->scheduled_send(self_, *at, backoff_tick{timer_.arm()});
+}
+
+timer_wheel_actor::behavior_type timer_wheel(timer_wheel_state::pointer self) {
+  return self->state.make_behavior();
+}
+
+} // namespace purgatory

@@ -1,0 +1,607 @@
+#define CAF_SUITE throttle
+#include "actors/log.hpp"
+#include "actors/throttle.hpp"
+#include "tests/support/deterministic.hpp"
+#include "tests/support/seed.hpp"
+
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace purgatory;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto window_end = 60s + 200ms;
+
+/// An identifier that only notes its grants.
+struct holder_state {
+  explicit holder_state(grant_sink::stateful_pointer<holder_state>) {}
+};
+
+grant_sink::behavior_type holder(grant_sink::stateful_pointer<holder_state>,
+                                 std::vector<url_ready>* grants) {
+  return {[grants](const url_ready& grant) { grants->push_back(grant); }};
+}
+
+/// A pool that only answers `reclaim`, as told.
+struct pool_state {
+  explicit pool_state(fetch_pool_actor::stateful_pointer<pool_state>) {}
+  std::set<lease_id> running;
+  std::vector<lease_id> reclaims;
+};
+
+fetch_pool_actor::behavior_type
+fake_pool(fetch_pool_actor::stateful_pointer<pool_state> self) {
+  return {
+    [](const fetch_request&, const completion_sink&) {},
+    [](const fetch_started&) {},
+    [](const adopt_throttle&, const throttle_actor&) {},
+    [self](const reclaim& lost) {
+      auto& state = self->state;
+      state.reclaims.push_back(lost.lease);
+      return reclaim_answer{lost.lease, state.running.contains(lost.lease)
+                                          ? reclaim_outcome::running
+                                          : reclaim_outcome::reclaimed};
+    },
+    [](const backoff_tick&) {},
+    [](const drain&) { return drained{}; },
+  };
+}
+
+unit_key unit(const std::string& name) {
+  return {pubkey{std::string(64, name[0])}, identifier{name}};
+}
+
+struct world : purgatory::test::deterministic {
+  std::vector<url_ready> grants; ///< All, in order.
+  fetch_pool_actor pool;
+  throttle_actor domain;
+  grant_sink anyone;
+
+  world() {
+    pool = track(sys.spawn(fake_pool));
+    anyone = new_holder();
+    spawn_throttle({host_key{"example.org"}, 9});
+    caf::anon_send(domain, throttle_seed{});
+    settle();
+  }
+
+  ~world() override { CAF_CHECK_EQUAL(problem(), ""); }
+
+  void spawn_throttle(throttle_config config) {
+    domain = track(sys.spawn(throttle, std::move(config), pool));
+    settle();
+  }
+
+  grant_sink new_holder() { return track(sys.spawn(holder, &grants)); }
+
+  enqueue_answer ask_turn(const std::string& name, grant_sink sink,
+                          lane turn = lane::fresh) {
+    const enqueue wanted{unit(name), remote_url{"https://example.org/" + name},
+                         turn};
+    auto answer = ask<enqueue_answer>(domain, wanted, std::move(sink));
+    if (answer.outcome == enqueue_outcome::granted)
+      grants.push_back(answer.grant);
+    return answer;
+  }
+
+  void ask_many(int count, int from = 0) {
+    for (int i = from; i < from + count; ++i)
+      ask_turn(std::string(1, static_cast<char>('A' + i)), anyone);
+  }
+
+  template <class Word>
+  void tell(Word word) {
+    caf::anon_send(domain, std::move(word));
+    settle();
+  }
+
+  void answer(const url_ready& grant, grant_decision decision) {
+    tell(grant_answer{grant.lease, decision});
+  }
+
+  void send(const url_ready& grant) {
+    answer(grant, grant_decision::start);
+    tell(fetch_started{grant.lease, now()});
+  }
+
+  void complete(const url_ready& grant) {
+    tell(request_complete{grant.lease, grant.who, grant.host, grant.url, {}});
+  }
+
+  /// Runs every granted lease to its end until no more are granted.
+  std::size_t run_all() {
+    std::size_t ran = 0;
+    for (; !grants.empty(); ++ran) {
+      const auto grant = grants.front();
+      grants.erase(grants.begin());
+      send(grant);
+      complete(grant);
+    }
+    return ran;
+  }
+
+  throttle_report report() { return ask<throttle_report>(domain, describe{}); }
+  std::string problem() {
+    return state_of<throttle_state>(domain).check_invariants();
+  }
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(throttle_tests, world)
+
+CAF_TEST(enqueue grants five at once and queues the sixth) {
+  for (const auto* name : {"A", "B", "C", "D", "E"})
+    CAF_CHECK(ask_turn(name, anyone).outcome == enqueue_outcome::granted);
+  CAF_CHECK(ask_turn("F", anyone).outcome == enqueue_outcome::queued);
+  CAF_CHECK_EQUAL(grants.size(), 5u);
+  CAF_CHECK_EQUAL(grants[2].who, unit("C"));
+  CAF_CHECK_EQUAL(grants[2].url, remote_url{"https://example.org/C"});
+  CAF_CHECK_EQUAL(grants[2].host, host_key{"example.org"});
+  CAF_CHECK_EQUAL(throttle_serial(grants[2].lease), 9u);
+}
+
+CAF_TEST(request_complete frees the slot for the next by url_ready) {
+  ask_many(7);
+  send(grants[0]);
+  complete(grants[0]);
+  CAF_CHECK_EQUAL(grants.size(), 6u);
+  CAF_CHECK_EQUAL(grants[5].who, unit("F"));
+}
+
+CAF_TEST(thirty per window and the next exactly at its end plus guard) {
+  ask_many(40);
+  CAF_CHECK_EQUAL(run_all(), 30u);
+  advance(window_end - 1us);
+  CAF_CHECK_EQUAL(grants.size(), 0u);
+  advance(1us);
+  CAF_CHECK_EQUAL(run_all(), 10u);
+}
+
+CAF_TEST(the window frees with nothing in flight by the throttles own timer) {
+  ask_many(30);
+  CAF_CHECK_EQUAL(run_all(), 30u);
+  CAF_CHECK_EQUAL(report().leases, 0u);
+  CAF_CHECK(ask_turn("z", anyone).outcome == enqueue_outcome::queued);
+  CAF_CHECK_EQUAL(pending_timers(), 1u);
+  advance(window_end);
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+}
+
+CAF_TEST(the window counts from the first send and not from the grant) {
+  tell(set_limits{{}, {}, 1});
+  ask_many(2);
+  advance(10min);
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+  send(grants[0]);
+  complete(grants[0]);
+  advance(window_end - 1us);
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+  advance(1us);
+  CAF_CHECK_EQUAL(grants.size(), 2u);
+}
+
+CAF_TEST(an idle throttle has no pending timer) {
+  CAF_CHECK_EQUAL(pending_timers(), 0u);
+  ask_many(20);
+  run_all();
+  CAF_CHECK_EQUAL(pending_timers(), 0u);
+}
+
+CAF_TEST(one timer is armed however often the queue changes) {
+  ask_many(35);
+  run_all();
+  ask_many(20, 35);
+  CAF_CHECK_EQUAL(pending_timers(), 1u);
+}
+
+CAF_TEST(defer keeps the place and skips it until it asks again) {
+  tell(set_limits{{}, 1, {}});
+  ask_many(3);
+  answer(grants[0], grant_decision::defer);
+  CAF_CHECK_EQUAL(grants.back().who, unit("B"));
+  send(grants.back());
+  complete(grants.back());
+  CAF_CHECK_EQUAL(grants.back().who, unit("C"));
+  CAF_CHECK_EQUAL(report().waiting, 2u);
+  send(grants.back());
+  complete(grants.back());
+  advance(1h);
+  CAF_CHECK_EQUAL(grants.size(), 3u);
+  CAF_CHECK(ask_turn("A", anyone).outcome == enqueue_outcome::granted);
+}
+
+CAF_TEST(withdraw gives the turn to the next at once) {
+  tell(set_limits{{}, 1, 1});
+  ask_many(2);
+  answer(grants[0], grant_decision::withdraw);
+  CAF_CHECK_EQUAL(grants.size(), 2u);
+  CAF_CHECK_EQUAL(grants[1].who, unit("B"));
+  CAF_CHECK_EQUAL(report().waiting, 1u);
+}
+
+CAF_TEST(leave_queue takes the place away) {
+  ask_many(7);
+  CAF_CHECK_EQUAL(ask<queue_left>(domain, leave_queue{unit("F")}).who,
+                  unit("F"));
+  CAF_CHECK_EQUAL(ask<queue_left>(domain, leave_queue{unit("x")}).who,
+                  unit("x"));
+  complete(grants[0]);
+  CAF_CHECK_EQUAL(grants.back().who, unit("G"));
+}
+
+CAF_TEST(a grant goes to the sink that asked last) {
+  tell(set_limits{{}, 1, {}});
+  std::vector<url_ready> newer_grants;
+  const auto newer = track(sys.spawn(holder, &newer_grants));
+  ask_many(2);
+  ask_turn("B", newer);
+  complete(grants[0]);
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+  CAF_CHECK_EQUAL(newer_grants.size(), 1u);
+}
+
+CAF_TEST(enqueue twice keeps one place) {
+  tell(set_limits{{}, 1, {}});
+  ask_many(2);
+  ask_turn("B", anyone);
+  CAF_CHECK_EQUAL(report().waiting, 2u);
+}
+
+CAF_TEST(no subject has two leases at one domain) {
+  ask_turn("A", anyone);
+  send(grants[0]);
+  CAF_CHECK(ask_turn("A", anyone).outcome == enqueue_outcome::queued);
+  CAF_CHECK_EQUAL(report().leases, 1u);
+  complete(grants[0]);
+  CAF_CHECK_EQUAL(grants.size(), 2u);
+}
+
+CAF_TEST(fetch_started and request_complete may overtake the answer) {
+  ask_many(2);
+  tell(fetch_started{grants[0].lease, now()});
+  complete(grants[1]);
+  CAF_CHECK_EQUAL(problem(), "");
+  CAF_CHECK_EQUAL(report().waiting, 0u);
+  answer(grants[0], grant_decision::start);
+  answer(grants[1], grant_decision::start);
+  CAF_CHECK_EQUAL(report().leases, 1u);
+  CAF_CHECK_EQUAL(grants.size(), 2u);
+}
+
+CAF_TEST(holder dies before its answer and the lease is reclaimed) {
+  tell(set_limits{{}, 1, 1});
+  const auto mortal = new_holder();
+  ask_turn("A", mortal);
+  ask_turn("B", anyone);
+  kill(mortal);
+  CAF_CHECK_EQUAL(state_of<pool_state>(pool).reclaims.size(), 1u);
+  CAF_CHECK_EQUAL(grants.back().who, unit("B"));
+  CAF_CHECK_EQUAL(report().waiting, 1u);
+}
+
+CAF_TEST(holder dies between start and first send and the pool has the job) {
+  tell(set_limits{{}, 1, {}});
+  const auto mortal = new_holder();
+  ask_turn("A", mortal);
+  ask_turn("B", anyone);
+  const auto lost = grants[0];
+  answer(lost, grant_decision::start);
+  state_of<pool_state>(pool).running.insert(lost.lease);
+  kill(mortal);
+  advance(1h);
+  CAF_CHECK_EQUAL(report().leases, 1u);
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+  tell(fetch_started{lost.lease, now()});
+  complete(lost);
+  CAF_CHECK_EQUAL(grants.size(), 2u);
+}
+
+CAF_TEST(holder dies after the first send and nobody is asked) {
+  const auto mortal = new_holder();
+  ask_turn("A", mortal);
+  send(grants[0]);
+  kill(mortal);
+  CAF_CHECK_EQUAL(state_of<pool_state>(pool).reclaims.size(), 0u);
+  CAF_CHECK_EQUAL(report().leases, 1u);
+}
+
+CAF_TEST(a holder that died waiting bounces and starves nobody) {
+  tell(set_limits{{}, 1, 2});
+  const auto mortal = new_holder();
+  ask_turn("A", anyone);
+  for (const auto* name : {"B", "C", "D"})
+    ask_turn(name, mortal);
+  ask_turn("E", anyone);
+  kill(mortal);
+  send(grants[0]);
+  complete(grants[0]);
+  CAF_CHECK_EQUAL(grants.back().who, unit("E"));
+  CAF_CHECK_EQUAL(report().waiting, 1u);
+  CAF_CHECK_EQUAL(state_of<pool_state>(pool).reclaims.size(), 3u);
+}
+
+CAF_TEST(a successor keeps the place of a dead holder) {
+  tell(set_limits{{}, 1, {}});
+  const auto mortal = new_holder();
+  ask_turn("A", mortal);
+  // The successor asks before the throttle hears of the death.
+  ask_turn("A", anyone);
+  kill(mortal);
+  CAF_CHECK_EQUAL(grants.size(), 2u);
+  CAF_CHECK_EQUAL(grants[1].who, unit("A"));
+  CAF_CHECK(grants[0].lease != grants[1].lease);
+}
+
+CAF_TEST(without a pool a lost lease ends and counts as sent) {
+  tell(set_limits{{}, 1, 1});
+  const auto mortal = new_holder();
+  ask_turn("A", mortal);
+  ask_turn("B", anyone);
+  kill(pool);
+  kill(mortal);
+  CAF_CHECK_EQUAL(report().leases, 0u);
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+  advance(window_end);
+  CAF_CHECK_EQUAL(grants.size(), 2u);
+}
+
+CAF_TEST(set_limits from five to ten starts exactly five more at once) {
+  ask_many(50);
+  CAF_CHECK_EQUAL(grants.size(), 5u);
+  tell(set_limits{{}, 10, {}});
+  CAF_CHECK_EQUAL(grants.size(), 10u);
+  CAF_CHECK_EQUAL(report().concurrent, 10u);
+  CAF_CHECK_EQUAL(report().waiting, 50u);
+}
+
+CAF_TEST(set_limits downwards stops nothing and loses nobody) {
+  ask_many(10);
+  tell(set_limits{host_key{"example.org"}, 1, {}});
+  CAF_CHECK_EQUAL(report().leases, 5u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    send(grants[i]);
+    complete(grants[i]);
+    CAF_CHECK_EQUAL(grants.size(), 5u);
+  }
+  grants.erase(grants.begin(), grants.begin() + 4);
+  CAF_CHECK_EQUAL(run_all(), 6u);
+}
+
+CAF_TEST(set_limits for another host changes nothing) {
+  ask_many(6);
+  tell(set_limits{host_key{"elsewhere.org"}, 10, 1});
+  CAF_CHECK_EQUAL(grants.size(), 5u);
+  CAF_CHECK_EQUAL(report().per_minute, 30u);
+}
+
+CAF_TEST(raising per_minute wakes the queue) {
+  tell(set_limits{{}, {}, 2});
+  ask_many(4);
+  CAF_CHECK_EQUAL(run_all(), 2u);
+  tell(set_limits{{}, {}, 3});
+  CAF_CHECK_EQUAL(run_all(), 1u);
+  CAF_CHECK_EQUAL(report().per_minute, 3u);
+}
+
+CAF_TEST(nothing is granted before the seed) {
+  spawn_throttle({host_key{"example.org"}, 10});
+  CAF_CHECK(ask_turn("A", anyone).outcome == enqueue_outcome::queued);
+  tell(set_limits{{}, 10, 100});
+  advance(1h);
+  CAF_CHECK_EQUAL(grants.size(), 0u);
+  tell(throttle_seed{});
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+}
+
+CAF_TEST(seeded leases and starts count) {
+  spawn_throttle({host_key{"example.org"}, 10, 2, 3});
+  const lease_id running{77};
+  tell(throttle_seed{{{running, unit("A"), true, now() - 10s},
+                      {lease_id{78}, unit("B"), false, now() - 20s}}});
+  ask_many(3);
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+  CAF_CHECK_EQUAL(grants[0].who, unit("B"));
+  send(grants[0]);
+  tell(request_complete{running, unit("A"), host_key{"example.org"}, {}, {}});
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+  advance(window_end - 20s - 1us);
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+  advance(1us);
+  CAF_CHECK_EQUAL(grants.size(), 2u);
+}
+
+CAF_TEST(a second seed is ignored) {
+  tell(throttle_seed{{{lease_id{77}, unit("A"), true, now()}}});
+  CAF_CHECK_EQUAL(report().leases, 0u);
+}
+
+CAF_TEST(answers about unknown leases are harmless) {
+  ask_many(6);
+  tell(grant_answer{lease_id{5}, grant_decision::withdraw});
+  tell(fetch_started{lease_id{5}, now()});
+  tell(request_complete{lease_id{5}, unit("A"), {}, {}, {}});
+  CAF_CHECK_EQUAL(report().leases, 5u);
+  CAF_CHECK_EQUAL(grants.size(), 5u);
+}
+
+CAF_TEST(a queued enqueue is a debug line with identifier and domain) {
+  std::ostringstream lines;
+  log::configure({log::level::debug, log::format::text, &lines});
+  ask_many(6);
+  log::configure({});
+  CAF_CHECK(lines.str().ends_with(
+    "debug Enqueueing with throttled domain identifier=\"F\" "
+    "domain=\"example.org\"\n"));
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()
+
+namespace {
+
+/// Identifiers that answer at random and die at random, a pool that starts and
+/// ends jobs at random; the test watches what a server would see.
+struct chaos_state {
+  explicit chaos_state(grant_sink::stateful_pointer<chaos_state>) {}
+};
+
+struct chaos : purgatory::test::random_schedule {
+  fetch_pool_actor pool;
+  throttle_actor domain;
+  std::map<lease_id, url_ready> jobs; ///< Given to the pool, not ended.
+  std::set<lease_id> sent;
+  std::set<lease_id> reclaimed;
+  std::vector<clock_time> sends;
+  std::vector<grant_sink> holders;
+
+  explicit chaos(std::uint64_t seed) : random_schedule(seed) {
+    pool = track(
+      sys.spawn([this](fetch_pool_actor::pointer) { return pool_behavior(); }));
+    domain = track(
+      sys.spawn(throttle, throttle_config{host_key{"h"}, 1, 3, 6}, pool));
+    caf::anon_send(domain, throttle_seed{});
+    for (int i = 0; i < 4; ++i)
+      holders.push_back(new_holder());
+    settle();
+  }
+
+  fetch_pool_actor::behavior_type pool_behavior() {
+    return {
+      [this](const fetch_request& wanted, const completion_sink&) {
+        if (!reclaimed.contains(wanted.lease))
+          jobs[wanted.lease]
+            = {wanted.who, wanted.order.url, wanted.host, wanted.lease};
+      },
+      [](const fetch_started&) {},
+      [](const adopt_throttle&, const throttle_actor&) {},
+      [this](const reclaim& lost) {
+        if (jobs.contains(lost.lease))
+          return reclaim_answer{lost.lease, reclaim_outcome::running};
+        reclaimed.insert(lost.lease);
+        return reclaim_answer{lost.lease, reclaim_outcome::reclaimed};
+      },
+      [](const backoff_tick&) {},
+      [](const drain&) { return drained{}; },
+    };
+  }
+
+  grant_sink new_holder() {
+    return track(sys.spawn([this](grant_sink::pointer me) {
+      return grant_sink::behavior_type{
+        [this, me](const url_ready& grant) { on_grant(me, grant); }};
+    }));
+  }
+
+  void on_grant(grant_sink::pointer me, const url_ready& grant) {
+    const auto decision = static_cast<grant_decision>(rng() % 3);
+    me->send(domain, grant_answer{grant.lease, decision});
+    if (decision == grant_decision::start)
+      me->send(
+        pool,
+        fetch_request{grant.lease, grant.who, grant.host, {grant.url, {}, {}}},
+        completion_sink{});
+    if (rng() % 8 == 0)
+      me->quit(caf::exit_reason::unhandled_exception);
+  }
+
+  /// The outside world does something.
+  void disturb() {
+    switch (rng() % 4) {
+    case 0:
+    case 1: {
+      auto& sink = holders[rng() % holders.size()];
+      if (rng() % 16 == 0)
+        sink = new_holder();
+      const unit_key who{pubkey{std::to_string(rng() % 3)},
+                         identifier{std::to_string(rng() % 8)}};
+      // Asked without waiting: a grant in the answer would be lost, so the
+      // sink asks through an actor of its own.
+      sys.spawn([this, who, sink](caf::event_based_actor* asker) {
+        asker
+          ->request(domain, caf::infinite, enqueue{who, {}, lane::fresh}, sink)
+          .then(
+            [asker, sink](const enqueue_answer& answer) {
+              if (answer.outcome == enqueue_outcome::granted)
+                asker->send(sink, answer.grant);
+            },
+            [](const caf::error&) {});
+      });
+      return;
+    }
+    case 2:
+      return start_some();
+    default:
+      return end_some();
+    }
+  }
+
+  void start_some() {
+    for (const auto& [lease, job] : jobs)
+      if (!sent.contains(lease) && rng() % 2 == 0) {
+        sent.insert(lease);
+        sends.push_back(now());
+        caf::anon_send(domain, fetch_started{lease, now()});
+      }
+  }
+
+  void end_some() {
+    std::erase_if(jobs, [this](const auto& entry) {
+      if (rng() % 2 != 0)
+        return false;
+      const auto& job = entry.second;
+      caf::anon_send(
+        domain, request_complete{job.lease, job.who, job.host, job.url, {}});
+      return true;
+    });
+  }
+
+  void check() {
+    // Plain branches: a CAF_CHECK would write a line for every step.
+    if (jobs.size() > 3)
+      CAF_FAIL("more than three jobs at once");
+    std::ptrdiff_t recent = 0;
+    for (auto at = sends.rbegin(); at != sends.rend() && *at + 60s > now();
+         ++at)
+      ++recent;
+    if (recent > 6)
+      CAF_FAIL("more than six starts in a minute");
+    const auto problem = state_of<throttle_state>(domain).check_invariants();
+    if (!problem.empty())
+      CAF_FAIL(problem);
+  }
+};
+
+} // namespace
+
+CAF_TEST(limits hold and nobody is lost in random schedules with deaths) {
+  const auto first = purgatory::test::first_seed();
+  constexpr std::uint64_t seeds = 300;
+  std::size_t sends = 0;
+  for (auto seed = first; seed < first + seeds; ++seed) {
+    CAF_MESSAGE("seed " << seed);
+    chaos world{seed};
+    for (int minute = 0; minute < 10; ++minute) {
+      for (int i = 0; i < 6; ++i)
+        world.disturb();
+      world.explore(
+        1min, [&] { world.disturb(); }, [&] { world.check(); });
+    }
+    sends += world.sends.size();
+    // Whatever happened: once the pool is empty, a newcomer has its turn.
+    const auto newcomer = world.new_holder();
+    world.holders = {newcomer};
+    for (int i = 0; i < 100; ++i) {
+      world.end_some();
+      world.advance(1min);
+    }
+    const auto left = world.ask<throttle_report>(world.domain, describe{});
+    if (left.leases != 0)
+      CAF_FAIL("seed " << seed << ": " << left.leases << " leases are lost");
+  }
+  CAF_CHECK_GREATER(sends, seeds);
+}
