@@ -96,10 +96,10 @@ std::optional<std::string> canonical_path(const uri_parts& parts) {
   return result + '?' + *query;
 }
 
-/// Text that git takes as `host:path` or that has another scheme.
+/// Text that git takes as `host:path`.
 bool looks_scp_like(std::string_view text) {
-  const auto colon = text.find(':');
-  return colon != std::string_view::npos && colon > 0 && text.find('/') > colon;
+  const auto colon = text.find_first_of(" /:");
+  return colon != std::string_view::npos && colon > 0 && text[colon] == ':';
 }
 
 /// `relative` behind the last slash of `base`, RFC 3986 §5.2.3.
