@@ -8,6 +8,22 @@ bool is_waiting(entry_state state) {
   return state <= entry_state::publishing;
 }
 
+bool can_follow(entry_state from, entry_state to) {
+  switch (from) {
+  case entry_state::served:
+    return to == entry_state::superseded || to == entry_state::deleted;
+  case entry_state::superseded:
+    return to == entry_state::deleted;
+  case entry_state::refused:
+  case entry_state::dropped:
+    return to == entry_state::served || to == entry_state::deleted;
+  case entry_state::deleted:
+    return false;
+  default:
+    return true;
+  }
+}
+
 const char* to_string(provenance value) {
   static constexpr std::array<const char*, 4> names
     = {"direct", "sync", "import", "served"};

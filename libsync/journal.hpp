@@ -39,10 +39,16 @@ enum class entry_state : std::uint8_t {
 /// True for an event that still waits for something.
 bool is_waiting(entry_state state);
 
+/// True when an event in `from` may move on to `to`. What waits may become
+/// anything; an ended event only something more final: `served` can be
+/// superseded or deleted, `refused` and `dropped` turn out to be served.
+bool can_follow(entry_state from, entry_state to);
+
 const char* to_string(provenance value);
 const char* to_string(entry_state value);
 
-/// An event is accepted into the journal.
+/// An event is accepted into the journal. A known id changes nothing, except
+/// where it was dropped: a later copy is accepted anew (rules §2.2).
 struct accept_record {
   nostr::event event;
   identifier repo;
@@ -51,7 +57,8 @@ struct accept_record {
   unix_seconds arrived = 0;
 };
 
-/// An event moves on.
+/// An event moves on, as far as `can_follow` lets it. An unknown id changes
+/// nothing.
 struct state_record {
   event_id id;
   entry_state state = entry_state::hunting;
