@@ -36,7 +36,16 @@ bool advertisement_reader::feed(std::string_view chunk) {
       end(step_ == step::service ? advertisement_kind::not_smart
                                  : advertisement_kind::malformed);
   }
-  return kind_ == advertisement_kind::reading;
+  // What follows a whole list is skipped, so that the connection stays usable.
+  bytes_ += chunk.size();
+  if (bytes_ > limits_.max_bytes)
+    end(advertisement_kind::oversize);
+  return kind_ == advertisement_kind::reading || is_usable();
+}
+
+bool advertisement_reader::is_usable() const {
+  return kind_ == advertisement_kind::refs
+         || kind_ == advertisement_kind::version2;
 }
 
 void advertisement_reader::finish() {

@@ -38,12 +38,14 @@ public:
   explicit advertisement_reader(advertisement_limits limits = {})
     : limits_(limits) {}
 
-  /// Takes the next bytes. False once nothing more is wanted.
+  /// Takes the next bytes. False once it can't become a usable list any more.
   bool feed(std::string_view chunk);
   /// The stream has ended.
   void finish();
 
   advertisement_kind kind() const { return kind_; }
+  /// Whether objects can be asked for: `refs` or `version2`.
+  bool is_usable() const;
   /// OIDs of refs and of what annotated tags peel to, in order, each once.
   const std::vector<oid>& tips() const { return tips_; }
   bool is_tip(const oid& id) const { return seen_.contains(id); }
