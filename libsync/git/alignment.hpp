@@ -28,9 +28,17 @@ struct ref_change {
   friend bool operator==(const ref_change&, const ref_change&) = default;
 };
 
+/// A name of `wanted` that no order of steps can create: another wanted name,
+/// or an untouched one of `current`, lies on its path or beneath it. Git keeps
+/// a ref as a file, so `a` and `a/b` exclude each other.
+std::optional<std::string>
+blocked_name(const std::map<std::string, oid>& current,
+             const desired_refs& wanted);
+
 /// The steps that lead from `current` (refs/heads and refs/tags only) to
 /// `wanted`: deletes whose name blocks a create first, then creates and
 /// updates, then the other deletes (rules §6.4). Empty when nothing differs.
+/// Only while nothing is blocked can the steps be carried out.
 std::vector<ref_change>
 plan_alignment(const std::map<std::string, oid>& current,
                const desired_refs& wanted);
