@@ -61,8 +61,6 @@ std::string take_one(settings_state& state, const set_limits& accepted,
     return {};
   auto& general = state.current.*kind.general;
   if (!accepted.host) {
-    for (auto& [host, own] : state.hosts)
-      own.*kind.of_host = std::nullopt;
     const auto before = std::exchange(general, *wanted);
     return change_text(kind.name, accepted.host, before, *wanted);
   }

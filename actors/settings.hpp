@@ -38,9 +38,8 @@ struct settings_state {
 };
 
 /// The validated configuration. A change is checked, goes to the supervisor,
-/// which tells the throttles, and is answered when they have heard it: what
-/// changed from what to what. A change for all hosts ends the host's own
-/// ceilings of the same kind.
+/// which tells the throttles, and is answered when they have been told: what
+/// changed from what to what. A host's own ceilings outlive a change for all.
 settings_actor::behavior_type settings(settings_state::pointer self,
                                        config initial,
                                        supervisor_actor supervisor);

@@ -85,8 +85,7 @@ supervisor_state::spawn_identifier(const identifier& repo) {
 throttle_actor supervisor_state::throttle_of(const host_key& host) {
   if (const auto i = throttles_.find(host); i != throttles_.end())
     return i->second;
-  const auto own = own_limits_.find(host);
-  const auto& limits = own == own_limits_.end() ? defaults_ : own->second;
+  const auto limits = limits_of(host);
   const auto serial = next_serial_++;
   auto handle
     = make_.make_throttle(host, serial, limits.concurrent, limits.per_minute);
@@ -164,16 +163,30 @@ void supervisor_state::on_identifier_death(const identifier& repo) {
     spawn_identifier(repo);
 }
 
+host_limits supervisor_state::limits_of(const host_key& host) const {
+  const auto own = own_limits_.find(host);
+  if (own == own_limits_.end())
+    return defaults_;
+  return {own->second.concurrent.value_or(defaults_.concurrent),
+          own->second.per_minute.value_or(defaults_.per_minute)};
+}
+
 caf::result<limits_set> supervisor_state::apply(const set_limits& wanted) {
-  auto& limits
-    = wanted.host
-        ? own_limits_.try_emplace(*wanted.host, defaults_).first->second
-        : defaults_;
-  limits.concurrent = wanted.concurrent.value_or(limits.concurrent);
-  limits.per_minute = wanted.per_minute.value_or(limits.per_minute);
-  for (const auto& [host, throttle] : throttles_)
-    if (wanted.host ? host == *wanted.host : !own_limits_.contains(host))
-      self_->send(throttle, wanted);
+  if (wanted.host) {
+    auto& own = own_limits_[*wanted.host];
+    if (wanted.concurrent)
+      own.concurrent = wanted.concurrent;
+    if (wanted.per_minute)
+      own.per_minute = wanted.per_minute;
+  } else {
+    defaults_.concurrent = wanted.concurrent.value_or(defaults_.concurrent);
+    defaults_.per_minute = wanted.per_minute.value_or(defaults_.per_minute);
+  }
+  for (const auto& [host, throttle] : throttles_) {
+    const auto limits = limits_of(host);
+    self_->send(throttle,
+                set_limits{host, limits.concurrent, limits.per_minute});
+  }
   return limits_set{true, ""};
 }
 

@@ -67,6 +67,7 @@ private:
 
   caf::result<admission> route(event_arrived& message, const identifier& repo);
   known_identifier& spawn_identifier(const identifier& repo);
+  [[nodiscard]] host_limits limits_of(const host_key& host) const;
   bool is_resting(const identifier& repo) const;
   throttle_actor throttle_of(const host_key& host);
   git_actor repository_of(const tenant& repository);
@@ -83,7 +84,7 @@ private:
   journal_actor journal_;
   host_limits defaults_;
   std::optional<time_point> quiet_until_;
-  std::map<host_key, host_limits> own_limits_;
+  std::map<host_key, set_limits> own_limits_; ///< What was set for one host.
   bool stopping_ = false;
   std::uint32_t next_serial_ = 1;
 

@@ -7,6 +7,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/scheduled_actor.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -124,6 +125,7 @@ void throttle_state::on_seed(const throttle_seed& seed) {
     inherited.push_back(
       {old.lease, subject_of(old.who), old.running, old.started});
   slots_->seed(std::move(inherited));
+  quiet_until_ = seed.quiet_until;
   pump();
 }
 
@@ -174,8 +176,13 @@ void throttle_state::on_reclaim(lease_id lease, reclaim_outcome outcome) {
 std::optional<url_ready> throttle_state::pump(const engine::subject* asking) {
   if (!seeded_)
     return std::nullopt;
+  const auto now = self_->clock().now();
+  if (quiet_until_ && now < *quiet_until_) {
+    arm();
+    return std::nullopt;
+  }
   std::optional<url_ready> wanted;
-  for (const auto& granted : slots_->pump(self_->clock().now())) {
+  for (const auto& granted : slots_->pump(now)) {
     const auto& to = waiters_.at(granted.who);
     watch(granted.lease, granted.who, to.sink);
     url_ready grant{to.who, to.url, host_, granted.lease};
@@ -191,7 +198,10 @@ std::optional<url_ready> throttle_state::pump(const engine::subject* asking) {
 /// A timer can not be called back, so a pending one that comes early enough is
 /// left alone: it finds the right time when it fires.
 void throttle_state::arm() {
-  const auto at = slots_->wake_at(self_->clock().now());
+  const auto now = self_->clock().now();
+  auto at = slots_->wake_at(now);
+  if (quiet_until_ && now < *quiet_until_)
+    at = std::max(at.value_or(*quiet_until_), *quiet_until_);
   if (!at || (armed_for_ && *armed_for_ <= *at))
     return;
   armed_for_ = at;

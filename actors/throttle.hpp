@@ -83,6 +83,7 @@ private:
   host_key host_;
   std::uint32_t per_minute_ = 0;
   bool seeded_ = false;
+  std::optional<time_point> quiet_until_; ///< No grant before.
   std::optional<engine::slot_queue> slots_;
   engine::generation timer_;
   std::optional<time_point> armed_for_;

@@ -168,7 +168,7 @@ struct adopt_throttle {
   host_key host;
   std::uint32_t serial = 0; ///< Leases of other serials are refused.
   /// Nothing is granted before: after an unclean stop windows count as full.
-  std::optional<time_point> quiet_until;
+  std::optional<time_point> quiet_until = {};
 };
 
 /// A lease that runs, or whose start still counts. pool -> throttle
@@ -182,7 +182,7 @@ struct seeded_lease {
 /// What a new throttle has to count before it grants. pool -> throttle
 struct throttle_seed {
   std::vector<seeded_lease> leases;
-  std::optional<time_point> quiet_until; ///< As in `adopt_throttle`.
+  std::optional<time_point> quiet_until = {}; ///< As in `adopt_throttle`.
 };
 
 /// The holder of this unstarted lease died. throttle -> pool

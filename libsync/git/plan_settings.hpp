@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libsync/config.hpp"
 #include "libsync/types.hpp"
 
 #include <cstddef>
@@ -8,13 +9,6 @@
 #include <string>
 
 namespace purgatory::git {
-
-/// Which announcements make us host a repository (rules §2.2).
-enum class listing : std::uint8_t {
-  none,  ///< Every valid announcement.
-  relay, ///< Those with one of our origins among their relays.
-  both,  ///< Those with our origins among clone URLs and relays.
-};
 
 /// What the plan of an identifier has to know of the configuration. Times in
 /// parentheses are the defaults of rules §11.1.

@@ -67,9 +67,10 @@ struct sim_world {
     check(++h.in_flight_of[who] == 1, "two jobs of one unit at " + host.value);
     check(h.in_flight <= static_cast<int>(h.concurrent),
           "too many in flight at " + host.value);
-    const auto in_window = std::count_if(
-      h.starts.begin(), h.starts.end(),
-      [at](time_point t) { return at - t < std::chrono::seconds(60); });
+    const auto in_window
+      = std::count_if(h.starts.begin(), h.starts.end(), [at](time_point t) {
+          return at - t < std::chrono::seconds(60);
+        });
     check(in_window <= static_cast<std::ptrdiff_t>(h.per_minute),
           "too many starts in a minute at " + host.value);
   }
@@ -142,8 +143,9 @@ struct sim_worker_state {
 };
 
 /// A worker whose job takes simulated time. `self_sink` paces it.
-using sim_step = caf::typed_actor<caf::replies_to<fetch_job>::with<fetch_outcome>,
-                                  caf::reacts_to<backoff_tick>>;
+using sim_step
+  = caf::typed_actor<caf::replies_to<fetch_job>::with<fetch_outcome>,
+                     caf::reacts_to<backoff_tick>>;
 
 struct sim_step_state {
   static inline const char* name = "sim_worker";
@@ -179,8 +181,7 @@ sim_worker(sim_step::stateful_pointer<sim_step_state> self, world_ptr world,
       if (!st.job)
         return;
       const auto host = host_of(st.job->order.url);
-      const unit_key who{st.job->order.target.owner,
-                         st.job->order.target.repo};
+      const unit_key who{st.job->order.target.owner, st.job->order.target.repo};
       auto& h = world->hosts[host];
       if (!st.sent) {
         st.sent = true;
@@ -245,7 +246,8 @@ struct sim_engine {
 template <class Fixture>
 sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
                         memory_image image = {}, std::size_t max_workers = 128,
-                        host_limits limits = {}) {
+                        host_limits limits = {},
+                        std::optional<time_point> quiet_until = {}) {
   auto& sys = f.sys;
   sim_engine e;
   e.store = std::make_shared<memory_store>(std::move(image));
@@ -254,18 +256,18 @@ sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
   e.metrics_part = f.track(sys.spawn(metrics));
   e.wheel = f.track(sys.spawn(timer_wheel));
   e.git_part = f.track(sys.spawn(git_io, std::size_t{2}, [&f, &sys, world] {
-    return f.track(sys.spawn(git_worker, std::shared_ptr<object_store>(
-                                           std::make_shared<sim_object_store>(
-                                             world))));
+    return f.track(
+      sys.spawn(git_worker, std::shared_ptr<object_store>(
+                              std::make_shared<sim_object_store>(world))));
   }));
-  e.pool = f.track(
-    sys.spawn(fetch_pool, max_workers,
-              [&f, &sys, world, all = e.workers](started_sink sink) {
-                auto worker = fetch_worker_actor{
-                  f.track(sys.spawn(sim_worker, world, std::move(sink)))};
-                all->push_back(worker);
-                return worker;
-              }));
+  e.pool
+    = f.track(sys.spawn(fetch_pool, max_workers,
+                        [&f, &sys, world, all = e.workers](started_sink sink) {
+                          auto worker = fetch_worker_actor{f.track(
+                            sys.spawn(sim_worker, world, std::move(sink)))};
+                          all->push_back(worker);
+                          return worker;
+                        }));
   e.relay = f.track(sys.spawn(sim_relay, world));
   const auto wall = [&f] {
     return std::chrono::duration_cast<std::chrono::seconds>(
@@ -277,33 +279,34 @@ sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
   supervisor_factories make;
   make.make_identifier = [&f, &sys, e, shared](const supervisor_actor& parent,
                                                const identifier& repo) {
-    auto actor = f.track(
-      sys.spawn(identifier_shell, repo,
-                identifier_doors{parent, e.pool, e.journal_part, e.relay,
-                                 e.wheel, e.metrics_part},
-                shared));
+    auto actor
+      = f.track(sys.spawn(identifier_shell, repo,
+                          identifier_doors{parent, e.pool, e.journal_part,
+                                           e.relay, e.wheel, e.metrics_part},
+                          shared));
     e.identifiers->push_back(actor);
     return actor;
   };
-  make.make_throttle = [&f, &sys, e](const host_key& host, std::uint32_t serial,
-                                     std::uint32_t concurrent,
-                                     std::uint32_t per_minute) {
-    throttle_config cfg;
-    cfg.host = host;
-    cfg.serial = serial;
-    cfg.concurrent = concurrent;
-    cfg.per_minute = per_minute;
-    auto actor = f.track(sys.spawn(throttle, cfg, e.pool));
-    e.throttles->push_back(actor);
-    return actor;
-  };
+  make.make_throttle
+    = [&f, &sys, e](const host_key& host, std::uint32_t serial,
+                    std::uint32_t concurrent, std::uint32_t per_minute) {
+        throttle_config cfg;
+        cfg.host = host;
+        cfg.serial = serial;
+        cfg.concurrent = concurrent;
+        cfg.per_minute = per_minute;
+        auto actor = f.track(sys.spawn(throttle, cfg, e.pool));
+        e.throttles->push_back(actor);
+        return actor;
+      };
   make.make_repository = [&f, &sys, e](const tenant& which) {
     return f.track(sys.spawn(repository, which, e.git_part));
   };
   supervisor_options options;
   options.limits = limits;
-  e.supervisor_part = f.track(sys.spawn(supervisor, std::move(make), e.pool,
-                                        e.journal_part, options));
+  options.quiet_until = quiet_until;
+  e.supervisor_part = f.track(
+    sys.spawn(supervisor, std::move(make), e.pool, e.journal_part, options));
   return e;
 }
 
