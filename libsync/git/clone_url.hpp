@@ -12,7 +12,8 @@ namespace purgatory::git {
 
 /// A clone URL that we may ask, taken apart and put into canonical form:
 /// scheme and host in lower case, userinfo and fragment stripped, dot
-/// segments resolved, default port removed (RFC 3986, rules §4.2).
+/// segments resolved, default port removed (RFC 3986, rules §4.2). Spaces and
+/// non-ASCII characters, as people write them, are percent-encoded (RFC 3987).
 struct clone_url {
   remote_url text;    ///< The canonical text; equal texts, equal places.
   std::string scheme; ///< `http` or `https`.

@@ -13,10 +13,10 @@ class signature_verifier;
 
 namespace purgatory::nostr {
 
-/// Limits on one event's text, applied before anything is parsed (rules §2.1).
+/// Limits on one event (rules §2.1).
 struct event_limits {
-  std::size_t max_bytes = 256 * 1024;
-  std::size_t max_refs = 10'000;
+  std::size_t max_bytes = 256 * 1024; ///< Of its text, before it is parsed.
+  std::size_t max_refs = 10'000;      ///< Of a state: for `read_git_event`.
 };
 
 /// Why an event was refused. `reason` follows `invalid: ` in the answer.

@@ -315,7 +315,7 @@ CAF_TEST(canonical_texts_of_random_urls_stay_as_they_are) {
     "%41",      "%c3",     "%",         "?",      "#",      "\\",
     " ",        "x",       "xn--",      "\uff11", "\u3002", "\xff"};
   std::size_t accepted = 0;
-  for (int turn = 0; turn < 50'000; ++turn) {
+  for (int turn = 0; turn < 20'000; ++turn) {
     std::string text = random() % 8 != 0 ? "https://a" : "";
     for (auto count = random() % 8; count > 0; --count)
       text += pieces[random() % pieces.size()];
@@ -333,5 +333,5 @@ CAF_TEST(canonical_texts_of_random_urls_stay_as_they_are) {
                 || url->text.value.find('@')
                      > url->text.value.find('/', sizeof("https://")));
   }
-  CAF_CHECK(accepted > 5'000);
+  CAF_CHECK(accepted > 2'000);
 }

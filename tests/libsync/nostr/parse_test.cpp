@@ -267,7 +267,7 @@ CAF_TEST(random_damage_never_yields_an_event_whose_id_is_wrong) {
   std::mt19937_64 random{seed};
   const auto lines = fixture_lines("events/signed.jsonl");
   std::size_t refused = 0;
-  for (int turn = 0; turn < 20'000; ++turn) {
+  for (int turn = 0; turn < 5'000; ++turn) {
     auto text = lines[random() % lines.size()];
     for (auto hits = 1 + random() % 4; hits > 0; --hits)
       text[random() % text.size()] = static_cast<char>(random());
@@ -283,5 +283,5 @@ CAF_TEST(random_damage_never_yields_an_event_whose_id_is_wrong) {
     CAF_REQUIRE(compute_id(ev) == ev.id || compute_id(ev, true) == ev.id);
     CAF_REQUIRE_EQUAL(reason_of(to_json(ev)), "accepted");
   }
-  CAF_CHECK(refused > 10'000);
+  CAF_CHECK(refused > 2'500);
 }
