@@ -130,7 +130,7 @@ CAF_TEST(a known id changes nothing) {
   again.arrived = 9999;
   write({again});
   CAF_CHECK_EQUAL(state_of('1'), "publishing");
-  CAF_CHECK_EQUAL(load("r").events.at(0).arrived, 1000 + '1');
+  CAF_CHECK(load("r").events.at(0).arrived == 1000 + '1');
   CAF_CHECK(load("other").events.empty());
 }
 
