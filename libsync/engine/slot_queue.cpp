@@ -10,8 +10,8 @@ slot_queue::slot_queue(std::uint32_t serial, std::uint32_t concurrent,
   : serial_(serial), concurrent_(concurrent), rate_(std::move(rate)) {}
 
 bool slot_queue::has_place(const subject& who) const {
-  const auto found = entries_.find(who.value);
-  return found != entries_.end() && found->second.in_line();
+  const auto known = names_.find(who.value);
+  return known && entries_[*known].in_line();
 }
 
 bool slot_queue::has_lease(lease_id lease) const {
@@ -42,19 +42,20 @@ void slot_queue::enqueue(const subject& who, const subject_owner& owner,
 }
 
 bool slot_queue::leave(const subject& who) {
-  const auto found = entries_.find(who.value);
-  if (found == entries_.end() || !found->second.in_line())
+  const auto known = names_.find(who.value);
+  if (!known || !entries_[*known].in_line())
     return false;
-  close_place(found->second);
-  settle(found->second);
+  auto& e = entries_[*known];
+  close_place(e);
+  settle(e);
   return true;
 }
 
 slot_queue::entry& slot_queue::entry_of(const subject& who) {
-  const auto [found, fresh] = entries_.try_emplace(who.value);
-  if (fresh)
-    found->second.who = &found->first;
-  return found->second;
+  const auto number = names_.number_of(who.value);
+  if (number == entries_.size())
+    entries_.emplace_back().who = number;
+  return entries_[number];
 }
 
 void slot_queue::close_place(entry& e) {
@@ -63,10 +64,10 @@ void slot_queue::close_place(entry& e) {
   e.asked_again = false;
 }
 
-/// After any change of `e`, which may be gone afterwards.
+/// After any change of `e`, whose number may be free afterwards.
 void slot_queue::settle(entry& e) {
   if (!e.in_line() && !e.leased)
-    entries_.erase(entries_.find(*e.who));
+    names_.release(e.who);
   else if (e.in_line() && !e.leased && !e.deferred)
     turns_.set_ready(e);
 }
@@ -88,7 +89,7 @@ grant slot_queue::grant_next() {
   e.leased = true;
   const auto lease = next_lease_id();
   leases_.emplace(lease, lease_record{&e, false, false});
-  return {subject{*e.who}, lease};
+  return {subject{names_.name(e.who)}, lease};
 }
 
 bool slot_queue::start(lease_id lease) {
@@ -214,14 +215,16 @@ void slot_queue::seed(std::vector<inherited_lease> inherited) {
 std::string slot_queue::check_invariants() const {
   std::size_t places = 0;
   std::size_t leased = 0;
-  for (const auto& [who, e] : entries_) {
-    if (!e.in_line() && !e.leased)
-      return "subject without place and lease: " + who;
+  std::size_t subjects = 0;
+  for (const auto& e : entries_) {
+    subjects += e.in_line() || e.leased;
     if (e.ready() != (e.in_line() && !e.leased && !e.deferred))
-      return "ready or not: " + who;
+      return "ready or not";
     places += e.in_line();
     leased += e.leased;
   }
+  if (subjects != names_.size())
+    return "a name for each subject with place or lease";
   if (places != turns_.size())
     return "count of places";
   if (leased != leases_.size())

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "libsync/engine/name_table.hpp"
 #include "libsync/engine/rate_policy.hpp"
 #include "libsync/engine/turn_order.hpp"
 #include "libsync/types.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -111,7 +113,7 @@ public:
 private:
   /// A subject with a place, a lease or both.
   struct entry : turn_order::place {
-    const std::string* who = nullptr;
+    name_table::number who = 0;
     bool deferred = false;
     bool asked_again = false; ///< Since the grant that is not answered yet.
     bool leased = false;
@@ -139,7 +141,8 @@ private:
   std::uint32_t concurrent_;
   std::unique_ptr<rate_policy> rate_;
   turn_order turns_;
-  std::unordered_map<std::string, entry> entries_;
+  name_table names_;
+  std::deque<entry> entries_; ///< By number of the name; never moves.
   lease_table leases_;
 };
 

@@ -29,7 +29,8 @@ void turn_order::join(place& p, const std::string& owner, lane turn) {
 }
 
 void turn_order::transfer(place& p, const std::string& owner, lane turn) {
-  if (p.in_->where == turn && *p.in_->owner == owner)
+  if (p.in_->where == turn
+      && lane_of(*p.in_).owners.name(p.in_->owner) == owner)
     return;
   const bool was_ready = p.ready_;
   leave(p);
@@ -39,12 +40,13 @@ void turn_order::transfer(place& p, const std::string& owner, lane turn) {
 }
 
 void turn_order::enter(place& p, const std::string& owner, lane turn) {
-  const auto [found, fresh] = lanes_[index(turn)].lines.try_emplace(owner);
-  p.in_ = &found->second;
-  if (fresh) {
-    p.in_->owner = &found->first;
-    p.in_->where = turn;
+  auto& to = lanes_[index(turn)];
+  const auto number = to.owners.number_of(owner);
+  if (number == to.lines.size()) {
+    to.lines.emplace_back().owner = number;
+    to.lines.back().where = turn;
   }
+  p.in_ = &to.lines[number];
   ++p.in_->places;
   ++size_;
 }
@@ -53,10 +55,8 @@ void turn_order::leave(place& p) {
   set_busy(p);
   auto& in = *std::exchange(p.in_, nullptr);
   --size_;
-  if (--in.places > 0)
-    return;
-  auto& lines = lane_of(in).lines;
-  lines.erase(lines.find(*in.owner));
+  if (--in.places == 0)
+    lane_of(in).owners.release(in.owner);
 }
 
 void turn_order::set_ready(place& p) {
@@ -103,25 +103,27 @@ std::string turn_order::check_invariants() const {
   std::size_t ready = 0;
   for (const auto& each : lanes_) {
     std::size_t with_turn = 0;
-    for (const auto& [owner, in] : each.lines) {
-      if (in.places == 0)
-        return "line without places: " + owner;
+    std::size_t owners = 0;
+    for (const auto& in : each.lines) {
+      owners += in.places > 0;
       places += in.places;
       ready += in.overtaken.size();
       with_turn += in.has_ready();
       std::uint64_t last = 0;
       for (const auto* p = in.ready.front(); p != nullptr; p = p->after) {
         if (!p->ready_ || p->in_ != &in || p->order_ <= last)
-          return "line out of order: " + owner;
+          return "line out of order";
         last = p->order_;
         ++ready;
       }
     }
     for (const auto* in = each.turns.front(); in != nullptr; in = in->after) {
       if (!in->has_ready())
-        return "turn without ready place: " + *in->owner;
+        return "turn without ready place";
       --with_turn;
     }
+    if (owners != each.owners.size())
+      return "a line for each owner";
     if (with_turn != 0)
       return "count of turns";
   }

@@ -1,13 +1,14 @@
 #pragma once
 
 #include "libsync/engine/intrusive_list.hpp"
+#include "libsync/engine/name_table.hpp"
 #include "libsync/types.hpp"
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
-#include <unordered_map>
 
 namespace purgatory::engine {
 
@@ -74,7 +75,7 @@ public:
 private:
   /// The places of one owner in one lane.
   struct line {
-    const std::string* owner = nullptr;
+    name_table::number owner = 0;
     lane where = lane::fresh;
     std::size_t places = 0;
     intrusive_list<place> ready; ///< In order of arrival.
@@ -89,7 +90,8 @@ private:
   };
 
   struct lane_state {
-    std::unordered_map<std::string, line> lines;
+    name_table owners;
+    std::deque<line> lines;     ///< By number of the owner; never moves.
     intrusive_list<line> turns; ///< Those with a ready place; front is next.
   };
 

@@ -73,8 +73,8 @@ struct deterministic : test_coordinator_fixture<> {
   /// The state of a stateful actor, to look into a fake.
   template <class State, class Handle>
   State& state_of(const Handle& whom) {
-    return this
-      ->template deref<caf::stateful_actor<State, typename Handle::base>>(whom)
+    using shell = caf::stateful_actor<State, typename Handle::base>;
+    return dynamic_cast<shell&>(*caf::actor_cast<caf::abstract_actor*>(whom))
       .state;
   }
 
