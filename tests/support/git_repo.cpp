@@ -102,6 +102,29 @@ std::string git_repo::annotated_tag(const std::string& name,
   return id("refs/tags/" + name);
 }
 
+std::string git_repo::pack(const std::vector<std::string>& tips,
+                           const std::vector<std::string>& without) const {
+  std::string revisions;
+  for (const auto& id : tips)
+    revisions += id + "\n";
+  for (const auto& id : without)
+    revisions += "^" + id + "\n";
+  return run_ok_raw({{"git", "pack-objects", "--revs", "--stdout", "-q"},
+                     git_environment(),
+                     path_,
+                     revisions});
+}
+
+std::string git_repo::pack_of(const std::vector<std::string>& objects) const {
+  std::string list;
+  for (const auto& id : objects)
+    list += id + "\n";
+  return run_ok_raw({{"git", "pack-objects", "--stdout", "-q"},
+                     git_environment(),
+                     path_,
+                     list});
+}
+
 bool git_repo::has(const std::string& id) const {
   return run({{"git", "cat-file", "-e", id}, git_environment(), path_, {}})
            .status

@@ -36,6 +36,11 @@ public:
   /// Makes refs/tags/<name>, annotated; returns the id of the tag object.
   std::string annotated_tag(const std::string& name,
                             const std::string& target) const;
+  /// A pack of everything reachable from `tips`, less what is from `without`.
+  std::string pack(const std::vector<std::string>& tips,
+                   const std::vector<std::string>& without = {}) const;
+  /// A pack of exactly these objects, whatever they link to.
+  std::string pack_of(const std::vector<std::string>& objects) const;
   bool has(const std::string& id) const;
   /// True when `git fsck` finds nothing wrong.
   bool is_sound() const;

@@ -77,7 +77,9 @@ pid_t spawn(const command& what, int in, int out, int err) {
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   auto argv = pointers(what.argv);
-  auto env = pointers(what.environment.value_or(std::vector<std::string>{}));
+  const auto texts
+    = what.environment.value_or(std::vector<std::string>{}); // Outlives `env`.
+  auto env = pointers(texts);
   pid_t pid = -1;
   const int rc
     = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(),
@@ -157,7 +159,7 @@ finished run(const command& what, std::chrono::seconds deadline) {
   return result;
 }
 
-std::string run_ok(const command& what) {
+std::string run_ok_raw(const command& what) {
   auto done = run(what);
   if (done.status != 0) {
     std::string line;
@@ -166,9 +168,14 @@ std::string run_ok(const command& what) {
     throw std::runtime_error(line + "failed with " + std::to_string(done.status)
                              + ": " + done.errors);
   }
-  if (!done.output.empty() && done.output.back() == '\n')
-    done.output.pop_back();
   return done.output;
+}
+
+std::string run_ok(const command& what) {
+  auto output = run_ok_raw(what);
+  if (!output.empty() && output.back() == '\n')
+    output.pop_back();
+  return output;
 }
 
 background_process::background_process(const command& what,

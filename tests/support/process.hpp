@@ -32,7 +32,10 @@ finished run(const command& what,
              std::chrono::seconds deadline = std::chrono::seconds{60});
 
 /// The same, and throws with the child's errors unless it exits with 0.
-/// Returns stdout without its last newline.
+/// Returns stdout, byte by byte.
+std::string run_ok_raw(const command& what);
+
+/// The same without the newline at the end of stdout.
 std::string run_ok(const command& what);
 
 /// A child that runs beside the test, in a process group of its own. The

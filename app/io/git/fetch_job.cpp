@@ -112,11 +112,10 @@ void fetch_job::ask_for_tips() {
 }
 
 void fetch_job::ask_for_rest() {
-  while (!needed_.empty() && may_ask()) {
-    const bool v0
-      = v0_only_.contains(remote_.base.host, std::chrono::steady_clock::now());
-    if (!ask(v0 ? upload_pack_version::v0 : upload_pack_version::v2, needed_))
-      return;
+  const auto version = [this] {
+    return use_v0_ ? upload_pack_version::v0 : upload_pack_version::v2;
+  };
+  while (!needed_.empty() && may_ask() && ask(version(), needed_)) {
   }
 }
 

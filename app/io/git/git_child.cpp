@@ -4,8 +4,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -29,6 +29,11 @@ std::optional<pipe_ends> open_pipe() {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return std::nullopt;
   return pipe_ends{unique_fd{ends[0]}, unique_fd{ends[1]}};
+}
+
+// glibc 2.36 declares pidfd_open without C linkage.
+int open_pidfd(pid_t pid) {
+  return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
 }
 
 void set_nonblocking(const unique_fd& fd) {
@@ -105,7 +110,7 @@ git_child::start(const std::vector<std::string>& arguments,
   limit(pid, RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes);
   limit(pid, RLIMIT_CPU, limits.max_cpu_seconds, limits.max_cpu_seconds);
   limit(pid, RLIMIT_CORE, 0, 0);
-  unique_fd exited{::pidfd_open(pid, 0)};
+  unique_fd exited{open_pidfd(pid)};
   if (!exited) {
     ::kill(pid, SIGKILL);
     wait_for(pid);
