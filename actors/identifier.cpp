@@ -68,10 +68,11 @@ void identifier_state::load() {
       [this](const identifier_image& image) {
         loaded_ = true;
         perform(plan_->restore(image, at()));
-        for (auto& [message, owed] : std::exchange(early_, {})) {
-          offers_.emplace(next_offer_, std::move(owed));
-          perform(
-            plan_->on_event(message.event, message.from, next_offer_++, at()));
+        // One stays in the queue while it is worked on: who has early events
+        // is not idle.
+        for (; !early_.empty(); early_.pop_front()) {
+          auto& [message, owed] = early_.front();
+          take(message, owed);
         }
       },
       [this](caf::error& reason) { self_->quit(std::move(reason)); });
@@ -84,10 +85,14 @@ identifier_state::promise identifier_state::admit(event_arrived message) {
     early_.emplace_back(std::move(message), owed);
     return owed;
   }
-  const auto offer = next_offer_++;
-  offers_.emplace(offer, owed);
-  perform(plan_->on_event(message.event, message.from, offer, at()));
+  take(message, owed);
   return owed;
+}
+
+void identifier_state::take(const event_arrived& message, promise owed) {
+  const auto offer = next_offer_++;
+  offers_.emplace(offer, std::move(owed));
+  perform(plan_->on_event(message.event, message.from, offer, at()));
 }
 
 void identifier_state::on_complete(request_complete message) {
@@ -296,7 +301,7 @@ void identifier_state::act(git::arm_timer& e) {
 }
 
 void identifier_state::act(git::nothing_left&) {
-  if (!loaded_ || !offers_.empty() || asked_to_retire_ == seen_)
+  if (!early_.empty() || !offers_.empty() || asked_to_retire_ == seen_)
     return;
   asked_to_retire_ = seen_;
   self_->send(doors_.supervisor, retire{repo_, seen_});

@@ -53,6 +53,7 @@ private:
   void load();
   void perform(git::effects todo);
   promise admit(event_arrived message);
+  void take(const event_arrived& message, promise owed);
   void on_complete(request_complete message);
 
   void act(git::write_records& e);

@@ -98,8 +98,10 @@ private:
 };
 
 /// Spawn function: `sys.spawn(supervisor, factories, pool, journal, options)`.
-supervisor_actor::behavior_type
-supervisor(supervisor_state::pointer self, supervisor_factories factories,
-           fetch_pool_actor pool, journal_actor journal, host_limits limits);
+supervisor_actor::behavior_type supervisor(supervisor_state::pointer self,
+                                           supervisor_factories factories,
+                                           fetch_pool_actor pool,
+                                           journal_actor journal,
+                                           supervisor_options options);
 
 } // namespace purgatory

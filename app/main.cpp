@@ -3,11 +3,12 @@
 #include "app/settings_of.hpp"
 #include "app/wiring.hpp"
 
+#include <pthread.h>
+
 #include <array>
 #include <csignal>
 #include <exception>
 #include <iostream>
-#include <pthread.h>
 #include <string_view>
 
 extern char** environ;
@@ -22,9 +23,11 @@ constexpr int exit_usage = 2;
 
 constexpr const char* usage
   = "Usage: purgatoryd serve [OPTION…]            run the daemon\n"
-    "       purgatoryd submit [OPTION…] [FILE…]   offer events, one JSON a line;\n"
+    "       purgatoryd submit [OPTION…] [FILE…]   offer events, one JSON a "
+    "line;\n"
     "                                             without FILE from stdin\n"
-    "       purgatoryd strfry-plugin [OPTION…]    write policy plugin of strfry\n"
+    "       purgatoryd strfry-plugin [OPTION…]    write policy plugin of "
+    "strfry\n"
     "       purgatoryd --help | --version\n";
 
 /// Blocks the stop signals in this thread and all that it starts later.

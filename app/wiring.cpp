@@ -28,6 +28,7 @@
 #include <caf/actor_system_config.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
 #include <caf/scoped_actor.hpp>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
@@ -36,7 +37,6 @@
 #include <iostream>
 #include <random>
 #include <thread>
-#include <unistd.h>
 
 namespace purgatory {
 
@@ -159,8 +159,8 @@ void daemon::parts::start_pools() {
                          : std::max(1U, std::thread::hardware_concurrency());
   git_part = system.spawn(git_io, std::size_t{threads}, [this] {
     return git_actor{system.spawn<caf::detached>(
-      git_worker, std::shared_ptr<object_store>(
-                    io::make_object_store(settings.git_root)))};
+      git_worker,
+      std::shared_ptr<object_store>(io::make_object_store(settings.git_root)))};
   });
   pool = system.spawn(
     fetch_pool, std::size_t{settings.fetch_workers},
@@ -191,24 +191,24 @@ void daemon::parts::start_engine() {
   const identifier_config shared{plan_settings_of(settings), wall_now,
                                  (std::uint64_t{entropy()} << 32U) | entropy()};
   supervisor_factories make;
-  make.make_identifier = [this, shared](const supervisor_actor& parent,
-                                        const identifier& repo) {
-    return system.spawn(identifier_shell, repo,
-                        identifier_doors{parent, pool, journal_part, release,
-                                         wheel, metrics_part},
-                        shared);
-  };
-  make.make_throttle = [this](const host_key& host, std::uint32_t serial,
-                              std::uint32_t concurrent,
-                              std::uint32_t per_minute) {
-    throttle_config limits;
-    limits.host = host;
-    limits.serial = serial;
-    limits.concurrent = concurrent;
-    limits.per_minute = per_minute;
-    limits.guard = settings.window_guard;
-    return system.spawn(throttle, limits, pool);
-  };
+  make.make_identifier
+    = [this, shared](const supervisor_actor& parent, const identifier& repo) {
+        return system.spawn(identifier_shell, repo,
+                            identifier_doors{parent, pool, journal_part,
+                                             release, wheel, metrics_part},
+                            shared);
+      };
+  make.make_throttle
+    = [this](const host_key& host, std::uint32_t serial,
+             std::uint32_t concurrent, std::uint32_t per_minute) {
+        throttle_config limits;
+        limits.host = host;
+        limits.serial = serial;
+        limits.concurrent = concurrent;
+        limits.per_minute = per_minute;
+        limits.guard = settings.window_guard;
+        return system.spawn(throttle, limits, pool);
+      };
   make.make_repository = [this](const tenant& which) {
     return system.spawn(repository, which, git_part);
   };
@@ -219,8 +219,7 @@ void daemon::parts::start_engine() {
     log::info("Rate windows count as full after the previous stop");
   supervisor_part
     = system.spawn(supervisor, std::move(make), pool, journal_part, options);
-  settings_part
-    = system.spawn(purgatory::settings, settings, supervisor_part);
+  settings_part = system.spawn(purgatory::settings, settings, supervisor_part);
 }
 
 void daemon::parts::start_doors() {
@@ -256,9 +255,9 @@ void daemon::parts::start_doors() {
   socket = std::make_unique<io::socket_server>(
     socket_settings_of(settings),
     [door = door_part](io::intake_request asked, answer_function answer) {
-      caf::anon_send(door, foreign_offer{{std::move(asked.event_json),
-                                          asked.from},
-                                         std::move(answer)});
+      caf::anon_send(door,
+                     foreign_offer{{std::move(asked.event_json), asked.from},
+                                   std::move(answer)});
     });
 }
 
@@ -276,22 +275,25 @@ void daemon::parts::stop() {
     caf::anon_send_exit(guard, caf::exit_reason::kill);
   {
     caf::scoped_actor self{system};
-    const auto ask = [&](const auto& part, auto message, auto on_answer,
-                         duration deadline) {
-      if (part)
-        self->request(part, deadline, std::move(message))
-          .receive(on_answer, [](caf::error&) {});
-    };
-    ask(supervisor_part, stop_work{}, [](const work_stopped&) {},
-        std::chrono::seconds(1));
-    ask(pool, drain{job_grace},
-        [](const drained& m) {
-          if (m.cancelled > 0)
-            log::info("Fetches cancelled", {{"count", m.cancelled}});
-        },
-        job_grace + std::chrono::milliseconds(400));
-    ask(journal_part, close_journal{wall_now()}, [](const journal_closed&) {},
-        std::chrono::seconds(1));
+    const auto ask
+      = [&](const auto& part, auto message, auto on_answer, duration deadline) {
+          if (part)
+            self->request(part, deadline, std::move(message))
+              .receive(on_answer, [](caf::error&) {});
+        };
+    ask(
+      supervisor_part, stop_work{}, [](const work_stopped&) {},
+      std::chrono::seconds(1));
+    ask(
+      pool, drain{job_grace},
+      [](const drained& m) {
+        if (m.cancelled > 0)
+          log::info("Fetches cancelled", {{"count", m.cancelled}});
+      },
+      job_grace + std::chrono::milliseconds(400));
+    ask(
+      journal_part, close_journal{wall_now()}, [](const journal_closed&) {},
+      std::chrono::seconds(1));
   }
   constexpr auto reason = caf::exit_reason::user_shutdown;
   const auto end = [&](auto& part) {

@@ -1,11 +1,9 @@
 // Limits of one host under load, as its socket sees them, and their change
 // while the daemon runs.
 
+#define CAF_SUITE limits
 #include "tests/support/deterministic.hpp"
 #include "tests/support/sim_world.hpp"
-
-#define CAF_SUITE limits
-#include <caf/test/dsl.hpp>
 
 using namespace purgatory;
 using namespace purgatory::test;
