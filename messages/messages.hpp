@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libsync/journal.hpp"
+#include "libsync/nostr/publish_rules.hpp"
 #include "libsync/ports.hpp"
 #include "libsync/types.hpp"
 
@@ -308,18 +309,32 @@ struct publish {
   nostr::event event;
 };
 
-enum class publish_outcome : std::uint8_t {
-  released,   ///< Served: confirmed by reading it back.
-  superseded, ///< The relay serves a newer one of that author.
-  deleted,    ///< The relay knows a deletion.
-  refused,    ///< The relay will not have it; `detail` is its text.
-};
-
 /// The relay's final word; transient troubles are retried before.
 struct published {
   event_id id;
   publish_outcome outcome = publish_outcome::refused;
   std::string detail;
+};
+
+/// Offer what the relay serves to the intake that comes with this, now and
+/// after every connection. main -> relay link
+struct watch_relay {};
+
+/// The connection stands. socket -> relay link
+struct relay_opened {
+  std::uint64_t connection = 0; ///< Those of an earlier one are ignored.
+};
+
+/// The relay sent a message. socket -> relay link
+struct relay_text {
+  std::uint64_t connection = 0;
+  std::string text;
+};
+
+/// The connection ended, or could not be made. socket -> relay link
+struct relay_closed {
+  std::uint64_t connection = 0;
+  std::string reason; ///< For people.
 };
 
 // -- life
