@@ -139,7 +139,7 @@ outbox_effects outbox::received(const ok_answer& answer, time_point now) {
     break;
   case publish_step::wait:
     leave_phase(*item);
-    queue(*item, now + rate_limited_wait);
+    queue(*item, now + limits_.rate_limited_wait);
     break;
   case publish_step::retry:
     fail(*item, answer.message, now);

@@ -26,6 +26,7 @@ struct outbox_limits {
   std::size_t read_backs = 8;
   /// For an OK, and for the end of a read-back.
   duration answer_deadline = std::chrono::seconds{10};
+  duration rate_limited_wait = nostr::rate_limited_wait;
   /// A connection that lasted so long, or brought an OK, was a good one.
   duration good_connection = std::chrono::minutes{1};
 };
