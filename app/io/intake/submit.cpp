@@ -26,18 +26,16 @@ namespace {
 /// to others.
 constexpr std::size_t window = 256;
 constexpr std::size_t max_answer_bytes = 64 * 1024;
-constexpr std::size_t max_line_bytes
-  = socket_options{}.max_event_bytes + line_overhead_bytes;
-
 class submission {
 public:
-  submission(unique_fd socket, std::istream& in, std::ostream& out)
-    : socket_(std::move(socket)), in_(in), out_(out) {}
+  submission(const submit_options& options, unique_fd socket, std::istream& in,
+             std::ostream& out)
+    : options_(options), socket_(std::move(socket)), in_(in), out_(out) {}
 
   /// False when the daemon went away or fell silent.
-  bool run(std::chrono::seconds patience) {
-    const auto limit = static_cast<int>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(patience).count());
+  bool run() {
+    const auto limit
+      = static_cast<int>(std::chrono::milliseconds{options_.patience}.count());
     for (;;) {
       fill();
       if (unanswered_ == 0)
@@ -110,6 +108,7 @@ private:
          << (answer.message.empty() ? "" : " ") << answer.message << std::endl;
   }
 
+  const submit_options& options_;
   unique_fd socket_;
   std::istream& in_;
   std::ostream& out_;
@@ -122,17 +121,16 @@ private:
 
 } // namespace
 
-submit_result run_submit(const std::filesystem::path& socket, std::istream& in,
-                         std::ostream& out, std::ostream& errors,
-                         std::chrono::seconds patience) {
-  auto connection = connect_unix(socket);
+submit_result run_submit(const submit_options& options, std::istream& in,
+                         std::ostream& out, std::ostream& errors) {
+  auto connection = connect_unix(options.socket);
   if (!connection) {
-    errors << "no daemon listens on " << socket.string() << '\n';
+    errors << "no daemon listens on " << options.socket.string() << '\n';
     return submit_result::unreachable;
   }
-  submission all{std::move(connection), in, out};
-  if (!all.run(patience)) {
-    errors << "the daemon went away; events without an answer: at least "
+  submission all{options, std::move(connection), in, out};
+  if (!all.run()) {
+    errors << "the daemon went away; events sent without an answer: "
            << all.unanswered() << '\n';
     return submit_result::unreachable;
   }

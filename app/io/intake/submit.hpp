@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <iosfwd>
 
@@ -13,13 +14,17 @@ enum class submit_result : int {
   unreachable = 3, ///< No daemon, or it went away before the last answer.
 };
 
+struct submit_options {
+  std::filesystem::path socket; ///< The daemon's.
+  std::size_t max_event_bytes = 256 * 1024;
+  std::chrono::seconds patience{60}; ///< For the next answer.
+};
+
 /// Offers events to the daemon as an import: `in` has one event as JSON per
 /// line; empty lines are skipped. Prints a line per event, in order:
 /// `<id> hold|accept|reject <message>`, `-` for an id that can not be read.
-/// What goes wrong is told on `errors`. Waits up to `patience` for an answer.
-submit_result run_submit(const std::filesystem::path& socket, std::istream& in,
-                         std::ostream& out, std::ostream& errors,
-                         std::chrono::seconds patience
-                         = std::chrono::seconds{60});
+/// What goes wrong is told on `errors`.
+submit_result run_submit(const submit_options& options, std::istream& in,
+                         std::ostream& out, std::ostream& errors);
 
 } // namespace purgatory::io

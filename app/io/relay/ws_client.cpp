@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -54,11 +55,9 @@ endpoints resolve_name(const ws_target& target) {
   return result;
 }
 
-} // namespace
-
 /// Everything here but `start`, `post` and `stop` runs on the session's thread.
 /// Handlers capture `this`: the io_context that keeps them is a member.
-class ws_client::session : public std::enable_shared_from_this<session> {
+class session : public std::enable_shared_from_this<session> {
 public:
   session(relay_socket_events events, ws_limits limits)
     : events_(std::move(events)), limits_(limits) {
@@ -246,24 +245,38 @@ private:
   bool is_finished_ = false; ///< Nothing is reported any more.
 };
 
-ws_client::ws_client(const std::string& url, relay_socket_events events,
-                     ws_limits limits)
-  : session_(std::make_shared<session>(std::move(events), limits)) {
-  session_->start(url);
-}
+class ws_client final : public relay_socket {
+public:
+  ws_client(const std::string& url, relay_socket_events events,
+            ws_limits limits)
+    : session_(std::make_shared<session>(std::move(events), limits)) {
+    session_->start(url);
+  }
+  ws_client(const ws_client&) = delete;
+  ws_client& operator=(const ws_client&) = delete;
+  ~ws_client() override { session_->stop(); }
 
-ws_client::~ws_client() {
-  session_->stop();
-}
+  void send(std::string message) override {
+    session_->post(
+      [to = session_.get(), message = std::move(message)]() mutable {
+        to->send(std::move(message));
+      });
+  }
 
-void ws_client::send(std::string message) {
-  session_->post([to = session_.get(), message = std::move(message)]() mutable {
-    to->send(std::move(message));
-  });
-}
+  void permit(std::size_t messages) override {
+    session_->post([to = session_.get(), messages] { to->permit(messages); });
+  }
 
-void ws_client::permit(std::size_t messages) {
-  session_->post([to = session_.get(), messages] { to->permit(messages); });
+private:
+  std::shared_ptr<session> session_;
+};
+
+} // namespace
+
+relay_socket_factory make_ws_factory(ws_limits limits) {
+  return [limits](const std::string& url, relay_socket_events events) {
+    return std::make_unique<ws_client>(url, std::move(events), limits);
+  };
 }
 
 } // namespace purgatory::io

@@ -3,8 +3,7 @@
 #include "libsync/ports.hpp"
 
 #include <chrono>
-#include <memory>
-#include <string>
+#include <cstddef>
 
 namespace purgatory::io {
 
@@ -19,22 +18,8 @@ struct ws_limits {
   std::size_t max_message_bytes = 1024 * 1024;
 };
 
-/// A WebSocket without TLS (RFC 6455), on a thread of its own. Connects when
-/// it is made; destroying it waits for at most `limits.close`.
-class ws_client final : public relay_socket {
-public:
-  ws_client(const std::string& url, relay_socket_events events,
-            ws_limits limits = {});
-  ws_client(const ws_client&) = delete;
-  ws_client& operator=(const ws_client&) = delete;
-  ~ws_client() override;
-
-  void send(std::string message) override;
-  void permit(std::size_t messages) override;
-
-private:
-  class session;
-  std::shared_ptr<session> session_;
-};
+/// Sockets that speak WebSocket without TLS (RFC 6455), each on a thread of its
+/// own. Destroying one waits for at most `limits.close`.
+relay_socket_factory make_ws_factory(ws_limits limits = {});
 
 } // namespace purgatory::io
