@@ -136,4 +136,41 @@ public:
   virtual void close_clean(unix_seconds now) = 0;
 };
 
+/// Where released events go when there is no relay. One thread at a time.
+class release_log {
+public:
+  virtual ~release_log() = default;
+  /// True for an event that was appended, in this or an earlier run.
+  virtual bool contains(const event_id& id) const = 0;
+  /// Appends one event as one line of JSON; durable when it returns. On
+  /// failure the log is as before and std::runtime_error is thrown.
+  virtual void append(const event_id& id, const std::string& json) = 0;
+};
+
+/// What a relay socket reports, from a thread of its own: `opened` at most
+/// once, then any number of `text`, then `closed` once. Nothing after the
+/// socket was destroyed.
+struct relay_socket_events {
+  std::function<void()> opened;
+  std::function<void(std::string message)> text;
+  std::function<void(std::string reason)> closed;
+};
+
+/// One connection to a relay, from the first attempt to its end. Calls never
+/// block; they do nothing once the connection is closed. Destroying closes.
+class relay_socket {
+public:
+  virtual ~relay_socket() = default;
+  /// Sends one message, after those before it.
+  virtual void send(std::string message) = 0;
+  /// Lets so many more messages be reported; none is read before, so a slow
+  /// reader slows the relay down instead of filling our memory.
+  virtual void permit(std::size_t messages) = 0;
+};
+
+/// Starts to connect to `url` (ws://host[:port][/path]). Every failure, a URL
+/// that makes no sense included, is reported by `closed`.
+using relay_socket_factory = std::function<std::unique_ptr<relay_socket>(
+  const std::string& url, relay_socket_events events)>;
+
 } // namespace purgatory

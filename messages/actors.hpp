@@ -100,6 +100,16 @@ using relay_link_actor
 using intake_actor
   = caf::typed_actor<caf::replies_to<offer>::with<offer_answer>>;
 
+/// The relay link itself: a `relay_link_actor` that also talks to its socket.
+using relay_link_io = relay_link_actor::extend<
+  // Start to offer what the relay serves. From: main.
+  caf::reacts_to<watch_relay, intake_actor>,
+  // INTERNAL: the socket reports, from its own thread.
+  caf::reacts_to<relay_opened>, caf::reacts_to<relay_text>,
+  caf::reacts_to<relay_closed>,
+  // INTERNAL: a delay or a deadline is over.
+  caf::reacts_to<backoff_tick>>;
+
 /// All long waits; fires once per armed time, to the armed actor if it lives.
 using timer_wheel_actor
   = caf::typed_actor<caf::reacts_to<arm_tick, tick_sink>,

@@ -2,6 +2,7 @@
 
 #include "libsync/git/admission.hpp"
 #include "libsync/journal.hpp"
+#include "libsync/nostr/publish_rules.hpp"
 #include "libsync/ports.hpp"
 #include "libsync/types.hpp"
 
@@ -308,6 +309,27 @@ struct published {
   event_id id;
   publish_outcome outcome = publish_outcome::refused;
   std::string detail;
+};
+
+/// Offer what the relay serves to the intake that comes with this, now and
+/// after every connection. main -> relay link
+struct watch_relay {};
+
+/// The connection stands. socket -> relay link
+struct relay_opened {
+  std::uint64_t connection = 0; ///< Those of an earlier one are ignored.
+};
+
+/// The relay sent a message. socket -> relay link
+struct relay_text {
+  std::uint64_t connection = 0;
+  std::string text;
+};
+
+/// The connection ended, or could not be made. socket -> relay link
+struct relay_closed {
+  std::uint64_t connection = 0;
+  std::string reason; ///< For people.
 };
 
 // -- life
