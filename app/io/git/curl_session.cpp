@@ -152,8 +152,7 @@ http_reply curl_session::perform(const http_request& request, http_body& body,
                                  const std::function<void()>& before_send) {
   auto* const easy = handles_->easy;
   const auto headers = make_headers(request);
-  curl_transfer current{settings_, body, before_send, guard.deadline,
-                        request.url.starts_with("https:")};
+  curl_transfer current{settings_, body, before_send, guard.deadline};
   handles_->set_options(settings_, request, headers.get());
   current.attach(easy);
   std::optional<fetch_class> stopped;

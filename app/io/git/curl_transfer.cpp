@@ -45,6 +45,12 @@ curl_socket_t on_open_socket(void* self, curlsocktype, curl_sockaddr* address) {
     address->family, address->socktype, address->protocol, &address->addr);
 }
 
+/// Called when the TCP connection stands and TLS begins.
+CURLcode on_before_tls(CURL*, void*, void* self) {
+  static_cast<curl_transfer*>(self)->about_to_secure();
+  return CURLE_OK;
+}
+
 int on_before_send(void* self, char*, char*, int, int) {
   static_cast<curl_transfer*>(self)->about_to_send();
   return CURL_PREREQFUNC_OK;
@@ -62,14 +68,16 @@ std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) {
 
 curl_transfer::curl_transfer(const fetch_settings& settings, http_body& body,
                              const std::function<void()>& before_send,
-                             time_point deadline, bool secure)
+                             time_point deadline)
   : settings_(settings), body_(body), before_send_(before_send),
-    watch_(settings.timeouts, steady_clock::now(), deadline), secure_(secure) {}
+    watch_(settings.timeouts, steady_clock::now(), deadline) {}
 
 void curl_transfer::attach(void* easy) {
   easy_ = easy;
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, &on_open_socket);
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, this);
+  curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, &on_before_tls);
+  curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, this);
   curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, &on_before_send);
   curl_easy_setopt(easy, CURLOPT_PREREQDATA, this);
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &on_header);
@@ -82,9 +90,7 @@ git::transfer_phase curl_transfer::phase() const {
   if (sent_)
     return body_.has_begun() ? git::transfer_phase::receiving
                              : git::transfer_phase::waiting;
-  curl_off_t connected = 0;
-  curl_easy_getinfo(easy_, CURLINFO_CONNECT_TIME_T, &connected);
-  if (secure_ && connected > 0)
+  if (securing_)
     return git::transfer_phase::securing;
   return socket_opened_ ? git::transfer_phase::connecting
                         : git::transfer_phase::resolving;
@@ -112,6 +118,10 @@ int curl_transfer::open_socket(int family, int type, int protocol,
   }
   socket_opened_ = true;
   return ::socket(family, type | SOCK_CLOEXEC, protocol);
+}
+
+void curl_transfer::about_to_secure() {
+  securing_ = true;
 }
 
 void curl_transfer::about_to_send() {

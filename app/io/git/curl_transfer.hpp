@@ -15,8 +15,7 @@ namespace purgatory::io {
 class curl_transfer {
 public:
   curl_transfer(const fetch_settings& settings, http_body& body,
-                const std::function<void()>& before_send, time_point deadline,
-                bool secure);
+                const std::function<void()>& before_send, time_point deadline);
 
   /// Installs the callbacks in a CURL handle.
   void attach(void* easy);
@@ -41,6 +40,7 @@ public:
 
   /// The socket for an address, or -1 when we do not connect there.
   int open_socket(int family, int type, int protocol, const void* address);
+  void about_to_secure();
   void about_to_send();
   bool take_header(std::size_t size);
   bool take_body(std::string_view bytes);
@@ -51,9 +51,9 @@ private:
   const std::function<void()>& before_send_;
   git::transfer_watch watch_;
   void* easy_ = nullptr;
-  bool secure_;
   bool socket_opened_ = false;
   bool address_refused_ = false;
+  bool securing_ = false;
   bool sent_ = false;
   bool stopped_by_body_ = false;
   std::uint64_t bytes_ = 0;
