@@ -4,12 +4,18 @@
 #include "app/wiring.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <exception>
+#include <fstream>
 #include <iostream>
+#include <stdexcept>
+#include <string>
 #include <string_view>
+#include <vector>
 
 extern char** environ;
 
@@ -55,6 +61,28 @@ int serve(const config& settings) {
   return running.is_broken() ? exit_failed : exit_ok;
 }
 
+int submit(const config& settings, const std::vector<std::string>& files) {
+  const auto options = submit_options_of(settings);
+  const auto from = [&](std::istream& in) {
+    return io::run_submit(options, in, std::cout, std::cerr);
+  };
+  auto worst = io::submit_result::kept;
+  if (files.empty())
+    worst = from(std::cin);
+  for (const auto& path : files) {
+    std::ifstream file{path};
+    if (!file)
+      throw std::runtime_error("can not read " + path);
+    worst = std::max(worst, from(file));
+  }
+  return static_cast<int>(worst);
+}
+
+int strfry_plugin(const config& settings) {
+  return io::run_strfry_shim(shim_options_of(settings), STDIN_FILENO,
+                             STDOUT_FILENO);
+}
+
 int run(std::string_view command, const parsed_options& parsed) {
   if (command == "serve")
     return serve(parsed.settings);
@@ -81,7 +109,9 @@ int main(int argc, char** argv) {
     std::cerr << usage;
     return exit_usage;
   }
-  const auto read = parse_options(argc - 1, argv + 1, environ);
+  const auto read
+    = parse_options(argc - 1, argv + 1, environ,
+                    command == "submit" ? arguments::files : arguments::none);
   if (const auto* bad = std::get_if<problems>(&read)) {
     std::cerr << to_message(*bad) << "\n";
     return exit_usage;

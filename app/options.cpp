@@ -74,11 +74,12 @@ std::string flag_of(const po::option& item) {
 struct command_line {
   bool help = false;
   bool version = false;
+  std::vector<std::string> configs;
   std::vector<std::string> files;
 };
 
 command_line read_command_line(int argc, const char* const* argv,
-                               reading& into) {
+                               arguments allowed, reading& into) {
   command_line line;
   const auto items = split_command_line(argc, argv, into.found);
   if (!items)
@@ -91,7 +92,9 @@ command_line read_command_line(int argc, const char* const* argv,
     else if (item.string_key == "version")
       line.version = true;
     else if (item.string_key == "config")
-      line.files.push_back(text);
+      line.configs.push_back(text);
+    else if (item.position_key != -1 && allowed == arguments::files)
+      line.files.push_back(written(item));
     else if (item.position_key != -1 || item.string_key.empty())
       into.found.push_back("command line: unexpected argument \""
                            + written(item) + "\"");
@@ -159,20 +162,23 @@ void read_files(const std::vector<std::string>& files, reading& into) {
 
 } // namespace
 
-std::variant<parsed_options, problems>
-parse_options(int argc, const char* const* argv, const char* const* envp) {
+std::variant<parsed_options, problems> parse_options(int argc,
+                                                     const char* const* argv,
+                                                     const char* const* envp,
+                                                     arguments allowed) {
   reading all;
-  const auto line = read_command_line(argc, argv, all);
+  auto line = read_command_line(argc, argv, allowed, all);
   if (line.help || line.version)
-    return parsed_options{{}, line.help, line.version};
+    return parsed_options{{}, line.help, line.version, {}};
   read_environment(envp, all);
-  read_files(line.files, all);
+  read_files(line.configs, all);
   auto result = read_config(std::move(all.values));
   if (const auto* more = std::get_if<problems>(&result))
     all.found.insert(all.found.end(), more->begin(), more->end());
   if (!all.found.empty())
     return std::move(all.found);
-  return parsed_options{std::get<config>(std::move(result)), false, false};
+  return parsed_options{std::get<config>(std::move(result)), false, false,
+                        std::move(line.files)};
 }
 
 std::string help_text() {

@@ -253,11 +253,9 @@ void daemon::parts::start_doors() {
   if (link)
     caf::anon_send(link, watch_relay{}, intake_part);
   socket = std::make_unique<io::socket_server>(
-    socket_settings_of(settings),
-    [door = door_part](io::intake_request asked, answer_function answer) {
-      caf::anon_send(door,
-                     foreign_offer{{std::move(asked.event_json), asked.from},
-                                   std::move(answer)});
+    socket_options_of(settings),
+    [door = door_part](offer asked, io::admission_reply reply) {
+      caf::anon_send(door, foreign_offer{std::move(asked), std::move(reply)});
     });
 }
 

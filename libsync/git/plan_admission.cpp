@@ -28,7 +28,7 @@ effects identifier_plan::on_event(const nostr::event& ev, provenance from,
   at_ = at;
   entry next;
   next.ev = ev;
-  next.content = nostr::read_git_event(ev);
+  next.content = nostr::read_git_event(ev, settings_.max_refs);
   next.from = from;
   next.arrived = at.now;
   const auto delay = from == provenance::direct ? settings_.direct_delay

@@ -21,6 +21,7 @@ struct plan_settings {
   duration loop_interval = std::chrono::seconds(1); ///< Rounds backoff up.
   duration expiry = std::chrono::minutes(30); ///< Unsatisfiable entries leave.
   unix_seconds max_future_skew = 15 * 60;
+  std::size_t max_refs = 10'000;   ///< Of one state.
   std::size_t unit_concurrent = 3; ///< Jobs of one unit at once.
   listing require_listing = listing::none;
   std::set<std::string> own_origins; ///< Canonical `host[:port]`.

@@ -1,21 +1,10 @@
 #pragma once
 
+#include "libsync/git/admission.hpp"
 #include "libsync/types.hpp"
 
 #include <cstdint>
 #include <string_view>
-
-namespace purgatory {
-
-/// How a release ended for good.
-enum class publish_outcome : std::uint8_t {
-  released,   ///< Served: confirmed by reading it back.
-  superseded, ///< The relay serves a newer one of that author.
-  deleted,    ///< The relay knows a deletion.
-  refused,    ///< The relay will not have it.
-};
-
-} // namespace purgatory
 
 /// What a relay's answer to EVENT means for a release (rules §6.7).
 namespace purgatory::nostr {
