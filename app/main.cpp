@@ -50,7 +50,7 @@ int serve(const config& settings) {
   const auto stop_signals = block_stop_signals();
   std::signal(SIGPIPE, SIG_IGN);
   log::configure(log_settings_of(settings));
-  daemon running{settings};
+  daemon_process running{settings};
   log::info("Ready", {{"socket", settings.socket},
                       {"data_dir", settings.data_dir},
                       {"relay", settings.relay_url}});

@@ -26,6 +26,7 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
+#include <caf/event_based_actor.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
 #include <caf/scoped_actor.hpp>
 #include <unistd.h>
@@ -96,7 +97,7 @@ std::optional<time_point> quiet_until(const previous_run& before) {
 
 } // namespace
 
-struct daemon::parts {
+struct daemon_process::parts {
   explicit parts(const config& s)
     : settings(s), cfg(system_config()), system(cfg),
       broken(std::make_shared<std::atomic<bool>>(false)) {}
@@ -132,7 +133,7 @@ struct daemon::parts {
   bool stopped = false;
 };
 
-void daemon::parts::open() {
+void daemon_process::parts::open() {
   namespace fs = std::filesystem;
   fs::create_directories(settings.data_dir);
   fs::create_directories(settings.git_root);
@@ -150,7 +151,7 @@ void daemon::parts::open() {
     log::warn("No own_origins: every announcement is accepted");
 }
 
-void daemon::parts::start_pools() {
+void daemon_process::parts::start_pools() {
   journal_part = system.spawn<caf::detached>(journal, store);
   metrics_part = system.spawn(metrics);
   wheel = system.spawn(timer_wheel);
@@ -173,7 +174,7 @@ void daemon::parts::start_pools() {
     });
 }
 
-void daemon::parts::start_release() {
+void daemon_process::parts::start_release() {
   if (settings.relay_url.empty()) {
     const auto path
       = std::filesystem::path(settings.data_dir) / "released.jsonl";
@@ -186,7 +187,7 @@ void daemon::parts::start_release() {
   release = link;
 }
 
-void daemon::parts::start_engine() {
+void daemon_process::parts::start_engine() {
   std::random_device entropy;
   const identifier_config shared{plan_settings_of(settings), wall_now,
                                  (std::uint64_t{entropy()} << 32U) | entropy()};
@@ -222,7 +223,7 @@ void daemon::parts::start_engine() {
   settings_part = system.spawn(purgatory::settings, settings, supervisor_part);
 }
 
-void daemon::parts::start_doors() {
+void daemon_process::parts::start_doors() {
   intake_part = system.spawn(
     intake, intake_doors{supervisor_part, journal_part, metrics_part},
     nostr::event_limits{settings.max_event_bytes, settings.max_refs},
@@ -259,7 +260,7 @@ void daemon::parts::start_doors() {
     });
 }
 
-void daemon::parts::stop() {
+void daemon_process::parts::stop() {
   if (std::exchange(stopped, true))
     return;
   // Detached threads can not be interrupted: a stuck one must not keep the
@@ -314,7 +315,7 @@ void daemon::parts::stop() {
   log::info("Stopped");
 }
 
-daemon::daemon(const config& settings)
+daemon_process::daemon_process(const config& settings)
   : parts_(std::make_unique<parts>(settings)) {
   try {
     parts_->open();
@@ -328,15 +329,15 @@ daemon::daemon(const config& settings)
   }
 }
 
-daemon::~daemon() {
+daemon_process::~daemon_process() {
   parts_->stop();
 }
 
-void daemon::stop() {
+void daemon_process::stop() {
   parts_->stop();
 }
 
-bool daemon::is_broken() const {
+bool daemon_process::is_broken() const {
   return *parts_->broken;
 }
 

@@ -10,17 +10,17 @@ namespace purgatory {
 
 /// The whole daemon: the only place that knows all concrete types and decides
 /// which actors get a thread of their own.
-class daemon {
+class daemon_process {
 public:
   /// Opens the stores and starts everything; events are taken from now on.
   /// Throws std::exception when the configuration can not work here.
-  explicit daemon(const config& settings);
+  explicit daemon_process(const config& settings);
 
   /// Stops if that was not done.
-  ~daemon();
+  ~daemon_process();
 
-  daemon(const daemon&) = delete;
-  daemon& operator=(const daemon&) = delete;
+  daemon_process(const daemon_process&) = delete;
+  daemon_process& operator=(const daemon_process&) = delete;
 
   /// Stops in order: no new events, no new leases, running jobs get four
   /// seconds, the journal is closed. Returns within five seconds, or the

@@ -16,8 +16,8 @@ namespace purgatory {
 
 enum class option_kind : std::uint8_t {
   number,
-  duration, ///< `500ms`, `20s`, `30min`, `4h`, `7d`
-  size,     ///< `1024`, `256KiB`, `512MiB`, `1GiB`
+  time_span, ///< `500ms`, `20s`, `30min`, `4h`, `7d`
+  size,      ///< `1024`, `256KiB`, `512MiB`, `1GiB`
   fraction,
   toggle, ///< `true` or `false`; as a bare flag: true.
   choice,
