@@ -14,7 +14,11 @@ namespace {
 constexpr int first_second = 1'600'000'000;
 
 std::string data_block(const std::string& text) {
-  return "data " + std::to_string(text.size()) + "\n" + text + "\n";
+  std::string block{"data "};
+  return block.append(std::to_string(text.size()))
+    .append("\n")
+    .append(text)
+    .append("\n");
 }
 
 /// Enough text that packs compress and deltify as real sources do.
@@ -108,7 +112,7 @@ std::string git_repo::pack(const std::vector<std::string>& tips,
   for (const auto& id : tips)
     revisions += id + "\n";
   for (const auto& id : without)
-    revisions += "^" + id + "\n";
+    revisions.append("^").append(id).append("\n");
   return run_ok_raw({{"git", "pack-objects", "--revs", "--stdout", "-q"},
                      git_environment(),
                      path_,
@@ -145,7 +149,7 @@ std::vector<std::string> git_repo::inventory() const {
   for (const auto& entry : fs::recursive_directory_iterator(path_)) {
     auto line = fs::relative(entry.path(), path_).string();
     if (entry.is_regular_file())
-      line += " " + std::to_string(entry.file_size());
+      line.append(" ").append(std::to_string(entry.file_size()));
     lines.push_back(std::move(line));
   }
   std::sort(lines.begin(), lines.end());

@@ -60,6 +60,15 @@ struct sim_world {
       violations.push_back(what);
   }
 
+  /// Jobs that run, by worker.
+  std::map<caf::actor_id, std::pair<host_key, unit_key>> running;
+
+  /// The worker is about to die: its connection breaks.
+  void abandon(caf::actor_id worker) {
+    if (auto node = running.extract(worker); !node.empty())
+      ended(node.mapped().first, node.mapped().second);
+  }
+
   void started(const host_key& host, const unit_key& who, time_point at) {
     auto& h = hosts[host];
     h.starts.push_back(at);
@@ -186,11 +195,12 @@ sim_worker(sim_step::stateful_pointer<sim_step_state> self, world_ptr world,
       if (!st.sent) {
         st.sent = true;
         world->started(host, who, self->clock().now());
+        world->running[self->id()] = {host, who};
         self->send(pool, fetch_started{st.job->lease, self->clock().now()});
         self->delayed_send(self, h.latency, backoff_tick{1});
         return;
       }
-      world->ended(host, who);
+      world->abandon(self->id());
       fetch_outcome result;
       result.wire_requests = 2;
       for (const auto& want : st.job->order.wants)
