@@ -56,15 +56,36 @@ public:
 
 private:
   void fill() {
-    std::string line;
-    while (unanswered_ < window && std::getline(in_, line)) {
-      if (line.find_first_not_of(" \t\r") == std::string::npos)
-        continue;
-      unsent_
-        += nostr::format_strfry_request(line, "Import", "", std::time(nullptr));
-      unsent_ += '\n';
-      ++unanswered_;
+    std::string event;
+    while (unanswered_ < window) {
+      if (oversized_ && unanswered_ > 0)
+        return;
+      if (oversized_)
+        refuse_oversized();
+      if (!std::getline(in_, event))
+        return;
+      if (event.find_first_not_of(" \t\r") != std::string::npos)
+        take_event(event);
     }
+  }
+
+  void take_event(const std::string& event) {
+    auto line
+      = nostr::format_strfry_request(event, "Import", "", std::time(nullptr));
+    if (line.size() > options_.max_event_bytes + line_overhead_bytes) {
+      oversized_ = std::move(line);
+      return;
+    }
+    unsent_ += line + '\n';
+    ++unanswered_;
+  }
+
+  /// The daemon would hang up on such a line: told here, in its turn.
+  void refuse_oversized() {
+    const auto parsed = nostr::parse_strfry_request(*oversized_);
+    oversized_.reset();
+    print({std::visit([](const auto& part) { return part.raw_id; }, parsed),
+           nostr::strfry_action::reject, "invalid: event is too large"});
   }
 
   bool send() {
@@ -85,12 +106,12 @@ private:
       return errno == EAGAIN || errno == EINTR;
     answers_.append({chunk.data(), static_cast<std::size_t>(got)});
     while (const auto line = answers_.next())
-      if (!take(line->text))
+      if (!take_answer(line->text))
         return false;
     return got > 0;
   }
 
-  bool take(const std::string& line) {
+  bool take_answer(const std::string& line) {
     const auto answer = nostr::parse_strfry_answer(line);
     if (!answer || unanswered_ == 0)
       return false;
