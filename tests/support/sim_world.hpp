@@ -63,7 +63,9 @@ struct sim_world {
   /// Jobs that run, by worker.
   std::map<caf::actor_id, std::pair<host_key, unit_key>> running;
 
-  /// The worker is about to die: its connection breaks.
+  std::set<caf::actor_id> doomed; ///< Workers that are about to die.
+
+  /// The worker's job is over, or its connection broke.
   void abandon(caf::actor_id worker) {
     if (auto node = running.extract(worker); !node.empty())
       ended(node.mapped().first, node.mapped().second);
@@ -187,7 +189,7 @@ sim_worker(sim_step::stateful_pointer<sim_step_state> self, world_ptr world,
     },
     [self, world, pool](const backoff_tick&) {
       auto& st = self->state;
-      if (!st.job)
+      if (!st.job || world->doomed.contains(self->id()))
         return;
       const auto host = host_of(st.job->order.url);
       const unit_key who{st.job->order.target.owner, st.job->order.target.repo};
