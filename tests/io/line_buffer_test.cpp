@@ -35,7 +35,9 @@ CAF_TEST(lines come without their ends) {
   CAF_CHECK_EQUAL(joined(drain(buffer)), "a||");
   buffer.append("d\ne");
   CAF_CHECK_EQUAL(joined(drain(buffer)), "bcd|");
-  CAF_CHECK_EQUAL(buffer.rest()->text, "e");
+  const auto rest = buffer.rest();
+  CAF_REQUIRE(rest.has_value());
+  CAF_CHECK_EQUAL(rest->text, "e");
   CAF_CHECK(!buffer.rest().has_value());
 }
 
