@@ -1,6 +1,8 @@
-// What one state event costs from text to typed values: parse, id, signature,
-// git rules. Target: 8,000 events of 1.4 KB per CPU-second.
+// What one state event costs from text to the plan of its identifier: parse,
+// id, signature, git rules, admission. Target: 8,000 events of 1.4 KB per
+// CPU-second.
 #include "app/io/crypto/schnorr.hpp"
+#include "libsync/git/identifier_plan.hpp"
 #include "libsync/nostr/git_events.hpp"
 #include "libsync/nostr/parse.hpp"
 
@@ -78,16 +80,40 @@ void parse_and_id(benchmark::State& bench) {
       [](const std::string& text) { benchmark::DoNotOptimize(parsed(text)); });
 }
 
+/// An identifier as its actor is spawned: the journal knows its announcement.
+git::identifier_plan plan_of(const nostr::event& ev, const identifier& repo,
+                             git::moment at) {
+  nostr::event announcement;
+  announcement.id.value = std::string(64, '1');
+  announcement.author = ev.author;
+  announcement.created_at = 1'750'000'000;
+  announcement.kind = nostr::kind_announcement;
+  announcement.tags
+    = {{"d", repo.value}, {"clone", "https://git.example/" + repo.value}};
+  git::identifier_plan plan(repo, {}, 1);
+  plan.restore(
+    {repo, {{announcement, entry_state::hunting, provenance::sync, 0}}, {}},
+    at);
+  return plan;
+}
+
 void intake(benchmark::State& bench) {
   const auto verifier = io::make_schnorr_verifier();
+  const git::moment at{time_point{} + std::chrono::hours(1), 1'770'000'000};
   run(bench, [&](const std::string& text) {
     const auto ev = parsed(text);
     if (!nostr::has_valid_signature(ev, *verifier))
       throw std::runtime_error("signature of a sample is wrong");
     const auto typed = nostr::read_git_event(ev);
-    if (!std::holds_alternative<nostr::state>(typed))
+    const auto* state = std::get_if<nostr::state>(&typed);
+    if (state == nullptr)
       throw std::runtime_error("sample is no state");
-    benchmark::DoNotOptimize(typed);
+    auto plan = plan_of(ev, state->repo, at);
+    auto todo = plan.on_event(ev, provenance::direct, 1, at);
+    todo = plan.on_recorded(1, at);
+    if (plan.where(ev.id) != entry_state::hunting)
+      throw std::runtime_error("sample is not held");
+    benchmark::DoNotOptimize(todo);
   });
 }
 
