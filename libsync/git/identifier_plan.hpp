@@ -119,7 +119,7 @@ private:
   struct unit {
     hunt round;
     std::optional<time_point> due;
-    time_point round_started;
+    time_point round_horizon; ///< What is due until then takes part.
     bool prepared = false;
     bool preparing = false;
     std::deque<time_point> resets; ///< Of the last hour.

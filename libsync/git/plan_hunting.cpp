@@ -70,7 +70,7 @@ time_point identifier_plan::horizon(const pubkey& owner) const {
   const auto i = units_.find(owner);
   // Who becomes due during a round takes part in the next one.
   return i != units_.end() && i->second.round.in_round()
-           ? i->second.round_started
+           ? i->second.round_horizon
            : at_.now;
 }
 
@@ -159,7 +159,9 @@ void identifier_plan::begin_round(const pubkey& owner, unit& u) {
     return;
   }
   u.round.begin_round();
-  u.round_started = at_.now;
+  // What comes due within the debounce of a burst belongs to the same burst:
+  // one round, one job (rules §7).
+  u.round_horizon = at_.now + settings_.sync_delay;
   if (u.prepared)
     return;
   u.preparing = true;
@@ -192,7 +194,7 @@ void identifier_plan::finish_round(const pubkey& owner, unit& u) {
         {{"unit", owner.value}});
   }
   // Events that came during the round have their own time.
-  schedule_later(owner, u.round_started);
+  schedule_later(owner, u.round_horizon);
 }
 
 void identifier_plan::schedule_later(const pubkey& owner, time_point after) {

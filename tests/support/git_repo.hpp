@@ -19,6 +19,10 @@ public:
   /// Creates one with `commits` commits in line on refs/heads/main, each of
   /// which changes one of twenty files.
   static git_repo with_commits(const std::filesystem::path& path, int commits);
+  /// One that somebody else made.
+  static git_repo at(const std::filesystem::path& path) {
+    return git_repo{path};
+  }
 
   const std::filesystem::path& path() const { return path_; }
 

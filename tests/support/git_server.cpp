@@ -44,7 +44,8 @@ bool answers(const std::string& address, std::uint16_t port) {
 } // namespace
 
 git_server::git_server(git_server_options options)
-  : address_(own_loopback_address()), port_(free_port(address_)) {
+  : address_(options.port == 0 ? own_loopback_address() : options.address),
+    port_(options.port == 0 ? free_port(address_) : options.port) {
   std::filesystem::create_directories(root());
   write_config(options);
   process_ = std::make_unique<background_process>(
@@ -91,7 +92,8 @@ void git_server::write_config(const git_server_options& options) const {
          << "ScriptSock " << at / "cgid.sock"
          << "\n"
          << "StartServers 1\nThreadsPerChild 32\nMaxRequestWorkers 64\n"
-         << "LogFormat \"%{begin:usec}t %m %>s %{Git-Protocol}i %U%q\" test\n"
+         << "LogFormat \"%{begin:usec}t %{end:usec}t %m %>s %{Git-Protocol}i "
+            "%U%q\" test\n"
          << "CustomLog " << at / "access.log"
          << " test\n"
          << "SetEnv GIT_PROJECT_ROOT " << root() << "\n"
@@ -122,7 +124,8 @@ std::vector<logged_request> git_server::requests() const {
   std::ifstream log{files_ / "access.log"};
   std::vector<logged_request> result;
   logged_request one;
-  while (log >> one.started_us >> one.method >> one.status >> one.git_protocol
+  while (log >> one.started_us >> one.ended_us >> one.method >> one.status
+           >> one.git_protocol
          && std::getline(log >> std::ws, one.target))
     result.push_back(one);
   return result;

@@ -14,6 +14,7 @@ namespace purgatory::test {
 /// One line of a server's log.
 struct logged_request {
   std::int64_t started_us = 0; ///< Microseconds since 1970, on arrival.
+  std::int64_t ended_us = 0;   ///< When the last byte was sent.
   std::string method;
   std::string target;       ///< Path and query.
   int status = 0;           ///< Of the answer.
@@ -23,6 +24,9 @@ struct logged_request {
 struct git_server_options {
   /// Drop the Git-Protocol header, as some front ends do: v0 only.
   bool strip_git_protocol = false;
+  /// Where it listens; port 0: on an address of its own.
+  std::string address = {};
+  std::uint16_t port = 0;
 };
 
 /// A real git server: Debian's apache2 with `git http-backend`, on an address
