@@ -1,6 +1,8 @@
 #include "libsync/git/authority.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <utility>
 
 namespace purgatory::git {
 
@@ -8,10 +10,10 @@ std::set<pubkey> authority::closure(const pubkey& owner) const {
   std::set<pubkey> result;
   if (find(owner) == nullptr)
     return result;
-  std::vector<pubkey> open = {owner};
-  while (!open.empty()) {
-    const auto next = open.back();
-    open.pop_back();
+  std::deque<pubkey> open = {owner};
+  while (!open.empty() && result.size() < max_closure) {
+    const auto next = std::move(open.front());
+    open.pop_front();
     if (!result.insert(next).second)
       continue;
     if (const auto* known = find(next))
@@ -21,12 +23,14 @@ std::set<pubkey> authority::closure(const pubkey& owner) const {
   return result;
 }
 
-std::vector<pubkey> authority::authorising(const pubkey& author) const {
-  std::vector<pubkey> result;
-  std::copy_if(
-    owners_.begin(), owners_.end(), std::back_inserter(result),
-    [&](const pubkey& owner) { return closure(owner).contains(author); });
-  return result;
+const std::vector<pubkey>& authority::authorising(const pubkey& author) const {
+  if (speaks_for_.empty())
+    for (const auto& owner : owners_)
+      for (const auto& member : closure(owner))
+        speaks_for_[member].push_back(owner);
+  static const std::vector<pubkey> nobody;
+  const auto i = speaks_for_.find(author);
+  return i == speaks_for_.end() ? nobody : i->second;
 }
 
 bool authority::is_maintainer(const pubkey& who) const {
@@ -54,6 +58,7 @@ const known_announcement* authority::served(const pubkey& owner) const {
 }
 
 void authority::put(const known_announcement& next) {
+  speaks_for_.clear();
   const auto& owner = next.content.owner;
   auto [i, is_new] = by_owner_.try_emplace(owner);
   if (is_new)
@@ -70,6 +75,7 @@ void authority::put(const known_announcement& next) {
 }
 
 void authority::remove(const pubkey& owner, const event_id& id) {
+  speaks_for_.clear();
   const auto i = by_owner_.find(owner);
   if (i == by_owner_.end())
     return;

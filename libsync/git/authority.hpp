@@ -3,6 +3,7 @@
 #include "libsync/nostr/event.hpp"
 #include "libsync/nostr/git_events.hpp"
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,6 +20,10 @@ struct known_announcement {
   bool hosted = false; ///< We keep its tenant; else only its word counts.
 };
 
+/// A closure ends here: nearer maintainers first, the rest has no say. Keeps
+/// a long chain of strangers from costing more than a real team.
+inline constexpr std::size_t max_closure = 64;
+
 /// The announcements of one identifier and who may speak for whom (rules §3).
 /// Held and served ones count alike. An owner's newest counts; the served one
 /// is remembered beside a newer held one.
@@ -27,11 +32,14 @@ public:
   // -- observers --------------------------------------------------------------
 
   /// closure(owner): the owner, the maintainers of his announcement, theirs,
-  /// and so on. Cycle-safe. Empty when the owner has no announcement.
+  /// and so on, at most `max_closure`. Cycle-safe. Empty when the owner has no
+  /// announcement.
   [[nodiscard]] std::set<pubkey> closure(const pubkey& owner) const;
 
-  /// Owners who let `author` state for them, first-seen owner first.
-  [[nodiscard]] std::vector<pubkey> authorising(const pubkey& author) const;
+  /// Owners who let `author` state for them, first-seen owner first. Valid
+  /// until the next modifier.
+  [[nodiscard]] const std::vector<pubkey>&
+  authorising(const pubkey& author) const;
 
   /// True when an announcement by or listing `who` exists: rules §2.2 (4).
   [[nodiscard]] bool is_maintainer(const pubkey& who) const;
@@ -65,6 +73,9 @@ private:
 
   std::map<pubkey, versions> by_owner_;
   std::vector<pubkey> owners_;
+  /// Member of a closure -> its owners, first-seen first. Derived; empty after
+  /// a change, built again when it is asked for.
+  mutable std::map<pubkey, std::vector<pubkey>> speaks_for_;
 };
 
 } // namespace purgatory::git

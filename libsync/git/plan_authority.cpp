@@ -41,14 +41,16 @@ std::vector<nostr::coordinate> identifier_plan::named_by(const entry& e) const {
 std::vector<pubkey> identifier_plan::speaking_owners(const entry& e) const {
   if (e.state_content() != nullptr)
     return authority_.authorising(e.ev.author);
-  const auto named = named_by(e);
-  std::vector<pubkey> result;
-  for (const auto& owner : authority_.owners()) {
-    const auto closure = authority_.closure(owner);
-    if (std::any_of(named.begin(), named.end(),
-                    [&](const auto& c) { return closure.contains(c.owner); }))
-      result.push_back(owner);
+  // Owners whose closure holds a key that the PR names, first-seen first.
+  std::set<pubkey> found;
+  for (const auto& c : named_by(e)) {
+    const auto& owners = authority_.authorising(c.owner);
+    found.insert(owners.begin(), owners.end());
   }
+  std::vector<pubkey> result;
+  for (const auto& owner : authority_.owners())
+    if (found.contains(owner))
+      result.push_back(owner);
   return result;
 }
 
@@ -72,12 +74,12 @@ std::optional<pubkey> identifier_plan::unit_owner(const entry& e) const {
 }
 
 bool identifier_plan::governs(const entry& e, const pubkey& owner) const {
-  const auto closure = authority_.closure(owner);
-  return std::none_of(served_states_.begin(), served_states_.end(),
-                      [&](const auto& other) {
-                        return closure.contains(other.first)
-                               && nostr::is_newer(other.second.ev, e.ev);
-                      });
+  return std::none_of(
+    served_states_.begin(), served_states_.end(), [&](const auto& other) {
+      const auto& owners = authority_.authorising(other.first);
+      return nostr::is_newer(other.second.ev, e.ev)
+             && std::find(owners.begin(), owners.end(), owner) != owners.end();
+    });
 }
 
 bool identifier_plan::announcement_is_served(const entry& e) const {

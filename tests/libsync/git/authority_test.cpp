@@ -123,3 +123,14 @@ CAF_TEST(unusable and own urls are left out and sixteen of one event are kept) {
     raw.push_back("https://a.example/" + std::to_string(i) + ".git");
   CAF_CHECK_EQUAL(askable_urls(raw, {}).size(), 16u);
 }
+
+CAF_TEST(a long chain ends with the nearest) {
+  authority a;
+  for (std::uint64_t i = 0; i < 200; ++i)
+    a.put(by(i, {i + 1}));
+  const auto closure = a.closure(key(0));
+  CAF_CHECK_EQUAL(closure.size(), max_closure);
+  CAF_CHECK(closure.contains(key(63)));
+  CAF_CHECK(!closure.contains(key(64)));
+  CAF_CHECK_EQUAL(a.authorising(key(199)).size(), 64u);
+}
