@@ -119,7 +119,7 @@ private:
   struct unit {
     hunt round;
     std::optional<time_point> due;
-    time_point round_horizon; ///< What is due until then takes part.
+    std::set<event_id> members; ///< Whose objects this round looks for.
     bool prepared = false;
     bool preparing = false;
     std::deque<time_point> resets; ///< Of the last hour.
@@ -179,16 +179,16 @@ private:
   void finish_round(const pubkey& owner, unit& u);
   void start_job(const unit_key& key, lease_id lease, const turn& t);
   void schedule(const entry& e);
-  void schedule_later(const pubkey& owner, time_point after);
+  void schedule_others(const pubkey& owner, const unit& u);
   bool asks_again(unit& u, const running_job& job,
                   const fetch_outcome& result) const;
   unit& unit_of(const pubkey& owner);
   bool is_missing(const pubkey& owner, const oid& id) const;
   std::vector<const entry*> hunted(const pubkey& owner, wish kind,
                                    time_point until) const;
+  std::vector<const entry*> taking_part(const pubkey& owner, wish kind) const;
   std::vector<oid> missing_of(const pubkey& owner,
                               const std::vector<const entry*>& entries) const;
-  time_point horizon(const pubkey& owner) const;
   void ask_presence(const tenant& repository, std::vector<oid> ids,
                     lease_id settles = {});
   void ask_presence(const entry& e);
@@ -206,6 +206,7 @@ private:
   void emit_alignment(const entry& e, const tenant& repository);
   void finish_alignment();
   void publish_ready();
+  void say_released(const entry& e);
   void fate(const event_id& id, entry_state final_state);
   void supersede_older(const entry& e);
   void move_to(entry& e, entry_state state);

@@ -59,6 +59,9 @@ bool identifier_plan::answer_if_known(const nostr::event& ev, provenance from,
   if (const auto i = waiting_.find(ev.id); i != waiting_.end()) {
     auto& e = i->second;
     if (from == provenance::served) {
+      // Our relay's live view may be quicker than the answer to the release.
+      if (e.sent)
+        say_released(e);
       fate(ev.id, entry_state::served);
       answer(offer, action::accept);
     } else if (e.state == entry_state::publishing && e.durable()) {

@@ -66,23 +66,27 @@ identifier_plan::missing_of(const pubkey& owner,
   return result;
 }
 
-time_point identifier_plan::horizon(const pubkey& owner) const {
+std::vector<const identifier_plan::entry*>
+identifier_plan::taking_part(const pubkey& owner, wish kind) const {
   const auto i = units_.find(owner);
-  // Who becomes due during a round takes part in the next one.
-  return i != units_.end() && i->second.round.in_round()
-           ? i->second.round_horizon
-           : at_.now;
+  if (i == units_.end() || !i->second.round.in_round())
+    return hunted(owner, kind, at_.now);
+  auto result = hunted(owner, kind, time_point::max());
+  // Who comes during a round takes part in the next one.
+  std::erase_if(result, [&](const entry* e) {
+    return !i->second.members.contains(e->ev.id);
+  });
+  return result;
 }
 
 std::vector<oid> identifier_plan::needed(const pubkey& owner, wish kind) const {
-  return missing_of(owner, hunted(owner, kind, horizon(owner)));
+  return missing_of(owner, taking_part(owner, kind));
 }
 
 std::vector<task> identifier_plan::open_tasks(const pubkey& owner) const {
   std::vector<task> result;
-  const auto until = horizon(owner);
   const auto add_announced = [&](wish kind) {
-    const auto entries = hunted(owner, kind, until);
+    const auto entries = taking_part(owner, kind);
     const auto wants = missing_of(owner, entries);
     if (wants.empty())
       return;
@@ -97,7 +101,7 @@ std::vector<task> identifier_plan::open_tasks(const pubkey& owner) const {
   add_announced(wish::states);
   add_announced(wish::pull_requests);
   // A PR's own URLs are good for that PR's objects only.
-  for (const auto* e : hunted(owner, wish::pull_requests, until)) {
+  for (const auto* e : taking_part(owner, wish::pull_requests)) {
     const auto wants = missing_of(owner, {e});
     for (auto& url :
          askable_urls(e->pull_request()->clone_urls, settings_.own_origins)) {
@@ -155,13 +159,17 @@ void identifier_plan::begin_round(const pubkey& owner, unit& u) {
   u.due.reset();
   if (hunted(owner, wish::states, at_.now).empty()
       && hunted(owner, wish::pull_requests, at_.now).empty()) {
-    schedule_later(owner, at_.now);
+    u.members.clear();
+    schedule_others(owner, u);
     return;
   }
   u.round.begin_round();
   // What comes due within the debounce of a burst belongs to the same burst:
   // one round, one job (rules §7).
-  u.round_horizon = at_.now + settings_.sync_delay;
+  u.members.clear();
+  for (const auto kind : {wish::states, wish::pull_requests})
+    for (const auto* e : hunted(owner, kind, at_.now + settings_.sync_delay))
+      u.members.insert(e->ev.id);
   if (u.prepared)
     return;
   u.preparing = true;
@@ -194,13 +202,13 @@ void identifier_plan::finish_round(const pubkey& owner, unit& u) {
         {{"unit", owner.value}});
   }
   // Events that came during the round have their own time.
-  schedule_later(owner, u.round_horizon);
+  schedule_others(owner, u);
 }
 
-void identifier_plan::schedule_later(const pubkey& owner, time_point after) {
+void identifier_plan::schedule_others(const pubkey& owner, const unit& u) {
   for (const auto& [id, e] : waiting_)
-    if (e.state == entry_state::hunting && e.durable() && e.not_before > after
-        && unit_owner(e) == owner)
+    if (e.state == entry_state::hunting && e.durable()
+        && !u.members.contains(id) && unit_owner(e) == owner)
       schedule(e);
 }
 

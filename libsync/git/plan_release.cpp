@@ -247,8 +247,7 @@ effects identifier_plan::on_published(const event_id& id,
          {"detail", detail}});
   switch (outcome) {
   case publish_outcome::released:
-    say(severity::info, "Event released",
-        {{"event_id", id.value}, {"kind", std::to_string(i->second.ev.kind)}});
+    say_released(i->second);
     fate(id, entry_state::served);
     break;
   case publish_outcome::superseded:
@@ -275,6 +274,11 @@ effects identifier_plan::on_publish_failed(const event_id& id,
     i->second.release_after = at.now + settings_.backoff_cap;
   }
   return finish();
+}
+
+void identifier_plan::say_released(const entry& e) {
+  say(severity::info, "Event released",
+      {{"event_id", e.ev.id.value}, {"kind", std::to_string(e.ev.kind)}});
 }
 
 void identifier_plan::move_to(entry& e, entry_state state) {

@@ -81,10 +81,8 @@ CAF_TEST(announcements that the relay serves are known) {
   CAF_REQUIRE(relay_client{relay.url()}.publish(announcement));
   daemon_process daemon{{server.port()}, {"--relay-url=" + relay.url()}};
   const auto wanted = state();
-  // Offered before it has read its relay, the state would be an orphan first.
-  CAF_CHECK(daemon.logs({"Relay connected"}));
+  // It is read from the relay meanwhile, so the state may be an orphan first.
   const auto answer = daemon.offer(wanted);
-  CAF_MESSAGE(answer);
   CAF_CHECK(answer.starts_with("shadowReject purgatory: won't be served"));
   CAF_CHECK(is_out(daemon, wanted));
   CAF_CHECK_EQUAL(stored(announcement), 1u);
