@@ -196,7 +196,7 @@ caf::result<pending_identifiers> supervisor_state::wake_pending() {
     .then(
       [this, owed](const pending_identifiers& pending) mutable {
         for (const auto& repo : pending.repos)
-          if (!stopping_ && !identifiers_.contains(repo))
+          if (!stopping_ && !identifiers_.contains(repo) && !is_resting(repo))
             spawn_identifier(repo);
         owed.deliver(pending);
       },

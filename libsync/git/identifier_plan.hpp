@@ -199,6 +199,8 @@ private:
   bool is_satisfied(const entry& e) const;
   bool is_complete_in(const entry& e, const pubkey& owner) const;
   bool has_wrong_type(const entry& e) const;
+  bool is_outdone(const entry& e) const;
+  static bool is_leaving(const entry& e);
   void drop_wrong_types();
   void start_alignment();
   std::vector<pubkey> alignable_owners(const entry& e) const;

@@ -74,12 +74,20 @@ std::optional<pubkey> identifier_plan::unit_owner(const entry& e) const {
 }
 
 bool identifier_plan::governs(const entry& e, const pubkey& owner) const {
-  return std::none_of(
-    served_states_.begin(), served_states_.end(), [&](const auto& other) {
-      const auto& owners = authority_.authorising(other.first);
-      return nostr::is_newer(other.second.ev, e.ev)
-             && std::find(owners.begin(), owners.end(), owner) != owners.end();
-    });
+  const auto outranks = [&](const nostr::event& other) {
+    const auto& owners = authority_.authorising(other.author);
+    return nostr::is_newer(other, e.ev)
+           && std::find(owners.begin(), owners.end(), owner) != owners.end();
+  };
+  const auto is_served
+    = [&](const auto& other) { return outranks(other.second.ev); };
+  // What is on its way to the relay governs already: its refs are in place.
+  const auto is_on_its_way = [&](const auto& other) {
+    return other.second.state_content() != nullptr && is_leaving(other.second)
+           && outranks(other.second.ev);
+  };
+  return std::none_of(served_states_.begin(), served_states_.end(), is_served)
+         && std::none_of(waiting_.begin(), waiting_.end(), is_on_its_way);
 }
 
 bool identifier_plan::announcement_is_served(const entry& e) const {

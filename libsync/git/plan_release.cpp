@@ -86,6 +86,23 @@ std::vector<pubkey> identifier_plan::alignable_owners(const entry& e) const {
   return owners;
 }
 
+// A newer state of the same author is ready, moving refs or on its way to the
+// relay: this one would only turn the refs back.
+bool identifier_plan::is_outdone(const entry& e) const {
+  return e.state_content() != nullptr
+         && std::any_of(waiting_.begin(), waiting_.end(), [&](const auto& w) {
+              const auto& other = w.second;
+              return other.state_content() != nullptr
+                     && other.ev.author == e.ev.author
+                     && nostr::is_newer(other.ev, e.ev)
+                     && (is_leaving(other) || is_satisfied(other));
+            });
+}
+
+bool identifier_plan::is_leaving(const entry& e) {
+  return e.state == entry_state::aligning || e.state == entry_state::publishing;
+}
+
 void identifier_plan::start_alignment() {
   if (alignment_)
     return;
@@ -99,15 +116,11 @@ void identifier_plan::start_alignment() {
   std::sort(ready.begin(), ready.end(), [](const entry* a, const entry* b) {
     return nostr::is_newer(b->ev, a->ev);
   });
-  const auto has_newer = [&](const entry* e) {
-    return e->state_content() != nullptr
-           && std::any_of(ready.begin(), ready.end(), [&](const entry* other) {
-                return other->state_content() != nullptr
-                       && other->ev.author == e->ev.author
-                       && nostr::is_newer(other->ev, e->ev);
-              });
-  };
-  auto* next = *std::find_if_not(ready.begin(), ready.end(), has_newer);
+  const auto first = std::find_if_not(
+    ready.begin(), ready.end(), [&](const entry* e) { return is_outdone(*e); });
+  if (first == ready.end())
+    return;
+  auto* next = *first;
   const auto owners = alignable_owners(*next);
   if (owners.empty()) {
     move_to(*next, entry_state::publishing);

@@ -148,6 +148,16 @@ public:
     }
   }
 
+  /// The relay's late answer about one event, and about all it was given.
+  void publish_one(const event_id& id, publish_outcome outcome) {
+    perform(plan_.on_published(id, outcome, "", at()));
+  }
+  void publish_all() {
+    relay_answers = true;
+    for (const auto& id : std::vector(released))
+      publish_one(id, publish_outcome::released);
+  }
+
   std::optional<admission> answer_to(std::uint64_t offer_number) const {
     const auto i = answers_.find(offer_number);
     return i == answers_.end() ? std::nullopt : std::optional(i->second);

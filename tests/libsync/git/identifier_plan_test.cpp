@@ -392,6 +392,38 @@ CAF_TEST(a re - offer passes once the release has begun and not before) {
   CAF_CHECK(offer(again)->what == action::accept);
 }
 
+CAF_TEST(while a newer state is on its way an older one turns nothing back) {
+  announce({url_a});
+  claim(2, 1, 1000);
+  claim(3, 2, 2000);
+  relay_answers = false;
+  advance(500ms);
+  grant();
+  deliver({object(1), object(2)});
+  CAF_CHECK(refs_of[home][main_ref] == object(2));
+  advance(10min);
+  CAF_CHECK(refs_of[home][main_ref] == object(2));
+  CAF_CHECK(plan().where(id_of(2)) == entry_state::hunting);
+  publish_all();
+  CAF_CHECK(refs_of[home][main_ref] == object(2));
+  CAF_CHECK(plan().where(id_of(2)) == entry_state::superseded);
+  CAF_CHECK_EQUAL(released_times(id_of(2)), 0u);
+}
+
+CAF_TEST(an older state gets its turn when the relay refuses the newer one) {
+  announce({url_a});
+  claim(2, 1, 1000);
+  claim(3, 2, 2000);
+  relay_answers = false;
+  advance(500ms);
+  grant();
+  deliver({object(1), object(2)});
+  publish_one(id_of(1), publish_outcome::released);
+  publish_one(id_of(3), publish_outcome::refused);
+  CAF_CHECK(refs_of[home][main_ref] == object(1));
+  CAF_CHECK_EQUAL(released_times(id_of(2)), 1u);
+}
+
 CAF_TEST(no answer is given before the journal has the event) {
   journal_answers = false;
   const auto ev = announcement(1, key(1), "r", {url_a});
