@@ -170,6 +170,11 @@ effects identifier_plan::on_aligned(const event_id& id,
   if (!alignment_ || alignment_->id != id
       || !alignment_->open.contains(repository))
     return finish();
+  // Served meanwhile by another way: nobody waits for these refs any more.
+  if (!waiting_.contains(id)) {
+    alignment_.reset();
+    return finish();
+  }
   if (report.result == store_result::conflict
       && ++alignment_->tries < max_conflicts) {
     emit_alignment(waiting_.at(id), repository);
