@@ -244,6 +244,25 @@ CAF_TEST(a stale lock is a conflict and nothing has moved) {
   expect_aligned(wanted);
 }
 
+CAF_TEST(locks that a crash left are removed once they are old) {
+  expect_aligned({{"refs/heads/main", first}, {"refs/heads/gone", first}});
+  in_bare({"pack-refs", "--all"});
+  const auto old = fs::file_time_type::clock::now() - std::chrono::seconds{61};
+  for (const auto* name : {"refs/heads/main", "refs/heads/new",
+                           "refs/heads/gone", "packed-refs"}) {
+    lock(name);
+    fs::last_write_time(bare() / (std::string{name} + ".lock"), old);
+  }
+  expect_aligned({{"refs/heads/main", second}, {"refs/heads/new", third}});
+  const event_id pr{std::string(64, '7')};
+  const auto name = "refs/nostr/" + pr.value;
+  lock(name);
+  fs::last_write_time(bare() / (name + ".lock"), old);
+  CAF_CHECK_EQUAL(repositories->set_pr_ref(repository, pr, first).result,
+                  store_result::done);
+  fsck();
+}
+
 CAF_TEST(no update of a writer beside us is lost) {
   // git moves the branch from the second to the third commit, we move it back.
   // The log that both write must be one unbroken chain.

@@ -1,6 +1,7 @@
 #include "app/io/git/ref_alignment.hpp"
 
 #include "app/io/git/ref_transaction.hpp"
+#include "app/io/git/stale_locks.hpp"
 
 #include <set>
 
@@ -106,17 +107,31 @@ void drop_anchors(bare_repository& repo, const git::desired_refs& wanted) {
   }
 }
 
-/// Runs `step`; the text of the conflict that ended it, if one did.
+/// Runs `step`; the text of the conflict that ended it, if one did. What a
+/// crash left locked is freed once: `refs` are those that the step may lock.
 template <class Step>
-std::optional<std::string> conflict_of(Step step) {
-  try {
-    retry_while_locked(step);
-  } catch (const libgit2_error& problem) {
-    if (!is_conflict(problem))
-      throw;
-    return problem.what();
+std::optional<std::string> conflict_of(bare_repository& repo,
+                                       const std::vector<std::string>& refs,
+                                       Step step) {
+  for (auto may_free = true;; may_free = false) {
+    try {
+      retry_while_locked(step);
+      return std::nullopt;
+    } catch (const libgit2_error& problem) {
+      if (!is_conflict(problem))
+        throw;
+      if (problem.code() != GIT_ELOCKED || !may_free
+          || !remove_stale_locks(repo, refs))
+        return problem.what();
+    }
   }
-  return std::nullopt;
+}
+
+std::vector<std::string> names_of(const std::vector<git::ref_change>& changes) {
+  std::vector<std::string> names;
+  for (const auto& change : changes)
+    names.push_back(change.name);
+  return names;
 }
 
 } // namespace
@@ -128,11 +143,14 @@ store_report align_refs(bare_repository& repo,
     return *refused;
   if (auto refused = refuse_targets(repo, wanted))
     return *refused;
-  const auto conflict = conflict_of([&] { move_all(repo, wanted); });
+  const auto changes = git::plan_alignment(initial, wanted);
+  auto lockable = names_of(changes);
+  lockable.emplace_back("HEAD");
+  const auto conflict
+    = conflict_of(repo, lockable, [&] { move_all(repo, wanted); });
 
   const auto now = repo.branches_and_tags();
-  store_report result{store_result::done,
-                      carried_out(git::plan_alignment(initial, wanted), now),
+  store_report result{store_result::done, carried_out(changes, now),
                       conflict.value_or("")};
   if (conflict || !is_aligned(repo, now, wanted)) {
     result.result = store_result::conflict;
@@ -153,7 +171,7 @@ store_report align_pr_ref(bare_repository& repo, const event_id& pr,
     return report(store_result::missing, tip.value + " is no commit here");
   const auto name = "refs/nostr/" + pr.value;
   const auto initial = repo.ref(name);
-  const auto conflict = conflict_of([&] {
+  const auto conflict = conflict_of(repo, {name}, [&] {
     const auto before = repo.ref(name);
     if (before != tip)
       move_refs(repo, {{name, before, tip}});
