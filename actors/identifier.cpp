@@ -58,7 +58,10 @@ identifier_state::make_behavior(identifier repo, identifier_doors doors,
     },
     [this](const throttle_restarted& m) {
       throttles_.erase(m.host);
-      perform(plan_->on_throttle_restarted(m.host, at()));
+      // Before the journal's image is here nothing is queued, and nothing may
+      // look idle.
+      if (loaded_)
+        perform(plan_->on_throttle_restarted(m.host, at()));
     },
     [this](const close&) { self_->quit(); },
   };

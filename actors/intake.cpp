@@ -7,6 +7,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace purgatory {
@@ -19,8 +20,9 @@ constexpr auto answer_deadline = std::chrono::seconds(30);
 
 constexpr const char* busy_text = "error: purgatory busy, try again";
 
-/// Ids of one deletion that are looked up; the rest is ignored.
-constexpr std::size_t max_deleted_ids = 1000;
+/// Ids, and coordinates, of one deletion that are followed; the rest of a
+/// longer list is ignored.
+constexpr std::size_t max_deleted = 1000;
 
 } // namespace
 
@@ -62,10 +64,8 @@ intake_state::promise intake_state::take(const offer& message) {
                    std::move(raw_id));
   } else {
     if (const auto* d = std::get_if<nostr::deletion>(&typed)) {
-      std::set<identifier> repos;
-      for (const auto& c : d->coordinates)
-        repos.insert(c.repo);
-      take_back(ev, message.from, std::move(repos), d->ids);
+      look_up_next(withdrawal_of(ev, message.from, *d, owed, raw_id));
+      return owed;
     }
     owed.deliver(offer_answer{std::move(raw_id), {action::accept, ""}});
   }
@@ -106,27 +106,61 @@ void intake_state::route_update(const nostr::event& ev, provenance from,
       });
 }
 
-// A deletion passes in any case; what it takes back is told to each
-// identifier concerned.
-void intake_state::take_back(const nostr::event& ev, provenance from,
-                             std::set<identifier> repos,
-                             const std::vector<event_id>& ids) {
-  const auto tell = [this, ev, from](const identifier& repo) {
-    self_
-      ->request(doors_.supervisor, answer_deadline, event_arrived{ev, from},
-                repo)
-      .then([](const admission&) {}, [](caf::error&) {});
-  };
-  for (const auto& repo : repos)
-    tell(repo);
-  for (std::size_t i = 0; i < ids.size() && i < max_deleted_ids; ++i)
-    self_->request(doors_.journal, answer_deadline, find_event{ids[i]})
-      .then(
-        [tell, repos](const found_event& found) {
-          if (found.event && !repos.contains(found.event->repo))
-            tell(found.event->repo);
-        },
-        [](caf::error&) {});
+std::shared_ptr<intake_state::withdrawal>
+intake_state::withdrawal_of(const nostr::event& ev, provenance from,
+                            const nostr::deletion& content, promise owed,
+                            std::string raw_id) {
+  auto w = std::make_shared<withdrawal>();
+  w->ev = ev;
+  w->ev.tags.clear(); // Each identifier is told what concerns it, no more.
+  w->from = from;
+  w->owed = std::move(owed);
+  w->raw_id = std::move(raw_id);
+  const auto ids = std::min(content.ids.size(), max_deleted);
+  w->unknown.assign(content.ids.begin(),
+                    content.ids.begin() + static_cast<std::ptrdiff_t>(ids));
+  for (const auto& c : content.coordinates) {
+    if (w->concerned.size() == max_deleted)
+      break;
+    w->concerned[c.repo].push_back(
+      {"a",
+       std::to_string(c.kind) + ":" + ev.author.value + ":" + c.repo.value});
+  }
+  return w;
+}
+
+// One question at a time: a deletion with a thousand tags must not cost more
+// at once than one with a single tag. It passes in any case.
+void intake_state::look_up_next(std::shared_ptr<withdrawal> w) {
+  if (w->unknown.empty()) {
+    tell_next(std::move(w));
+    return;
+  }
+  const auto id = w->unknown.back();
+  w->unknown.pop_back();
+  self_->request(doors_.journal, answer_deadline, find_event{id})
+    .then(
+      [this, w, id](const found_event& found) {
+        if (found.event)
+          w->concerned[found.event->repo].push_back({"e", id.value});
+        look_up_next(w);
+      },
+      [this, w](caf::error&) { look_up_next(w); });
+}
+
+void intake_state::tell_next(std::shared_ptr<withdrawal> w) {
+  if (w->concerned.empty()) {
+    w->owed.deliver(offer_answer{std::move(w->raw_id), {action::accept, ""}});
+    return;
+  }
+  auto node = w->concerned.extract(w->concerned.begin());
+  auto part = w->ev;
+  part.tags = std::move(node.mapped());
+  self_
+    ->request(doors_.supervisor, answer_deadline,
+              event_arrived{std::move(part), w->from}, node.key())
+    .then([this, w](const admission&) { tell_next(w); },
+          [this, w](caf::error&) { tell_next(w); });
 }
 
 void intake_state::refuse(promise& owed, std::string raw_id, std::uint32_t kind,

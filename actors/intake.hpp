@@ -1,13 +1,16 @@
 #pragma once
 
+#include "libsync/nostr/git_events.hpp"
 #include "libsync/nostr/parse.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <map>
 #include <memory>
-#include <set>
+#include <string>
+#include <vector>
 
 namespace purgatory {
 
@@ -41,8 +44,21 @@ private:
              promise owed, std::string raw_id);
   void route_update(const nostr::event& ev, provenance from,
                     const event_id& updates, promise owed, std::string raw_id);
-  void take_back(const nostr::event& ev, provenance from,
-                 std::set<identifier> repos, const std::vector<event_id>& ids);
+  /// A deletion on its way round the identifiers that it concerns.
+  struct withdrawal {
+    nostr::event ev;
+    provenance from = provenance::sync;
+    std::vector<event_id> unknown; ///< Still to be looked up.
+    std::map<identifier, std::vector<nostr::tag>> concerned;
+    promise owed;
+    std::string raw_id;
+  };
+  static std::shared_ptr<withdrawal>
+  withdrawal_of(const nostr::event& ev, provenance from,
+                const nostr::deletion& content, promise owed,
+                std::string raw_id);
+  void look_up_next(std::shared_ptr<withdrawal> w);
+  void tell_next(std::shared_ptr<withdrawal> w);
   void refuse(promise& owed, std::string raw_id, std::uint32_t kind,
               const std::string& reason);
 

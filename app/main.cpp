@@ -117,6 +117,10 @@ int main(int argc, char** argv) {
     return exit_usage;
   }
   const auto& parsed = std::get<parsed_options>(read);
+  if (parsed.version) {
+    std::cout << "purgatoryd " << PURGATORYD_VERSION << "\n";
+    return exit_ok;
+  }
   if (parsed.help) {
     std::cout << usage << "\n" << help_text();
     return exit_ok;

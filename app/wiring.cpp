@@ -46,7 +46,7 @@ namespace {
 /// How long running jobs may go on after a stop was asked for, and when the
 /// process ends in any case.
 constexpr auto job_grace = std::chrono::seconds(4);
-constexpr auto stop_deadline = std::chrono::milliseconds(4900);
+constexpr auto stop_deadline = std::chrono::milliseconds(4600);
 
 /// A minute window counts as full for so long after an unclean stop.
 constexpr unix_seconds full_window = 60;

@@ -65,7 +65,10 @@ void authority::put(const known_announcement& next) {
     owners_.push_back(owner);
   auto& known = i->second;
   if (!next.served) {
-    known.held = next;
+    const bool is_old
+      = known.served && known.served->created_at > next.created_at;
+    if (!is_old)
+      known.held = next;
     return;
   }
   known.served = next;

@@ -50,7 +50,7 @@ effects identifier_plan::restore(const identifier_image& image, moment at) {
       known_[ev.id] = stored.state;
       if (stored.state != entry_state::served)
         continue;
-      const auto typed = nostr::read_git_event(ev);
+      const auto typed = nostr::read_git_event(ev, settings_.max_refs);
       if (std::holds_alternative<nostr::announcement>(typed))
         remember_announcement(ev, true);
       else if (const auto* s = std::get_if<nostr::state>(&typed))
@@ -61,7 +61,7 @@ effects identifier_plan::restore(const identifier_image& image, moment at) {
     }
     entry e;
     e.ev = ev;
-    e.content = nostr::read_git_event(ev);
+    e.content = nostr::read_git_event(ev, settings_.max_refs);
     e.from = stored.from;
     // What was being aligned starts again: every step is idempotent.
     e.state = stored.state == entry_state::aligning ? entry_state::hunting
@@ -125,6 +125,8 @@ effects identifier_plan::on_recorded(std::uint64_t token, moment at) {
       out_.push_back(answer_offer{offer, std::move(decision)});
     if (std::exchange(e.is_new, false))
       announce_held(e);
+    else if (e.state == entry_state::hunting)
+      schedule(e); // It could not be hunted before it was durable.
   }
   if (alignment_ && alignment_->token == token)
     on_alignment_recorded();

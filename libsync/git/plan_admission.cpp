@@ -156,6 +156,12 @@ bool identifier_plan::lists_us(const nostr::announcement& content) const {
 
 void identifier_plan::admit_served_announcement(const entry& next,
                                                 std::uint64_t offer) {
+  // An older held version has had its day.
+  if (const auto* known = authority_.find(next.ev.author);
+      known != nullptr && !known->served && is_newer(next.ev, *known)) {
+    const auto older = known->id;
+    fate(older, entry_state::superseded);
+  }
   known_[next.ev.id] = entry_state::served;
   remember_announcement(next.ev, true);
   record(

@@ -136,8 +136,11 @@ void identifier_plan::reclassify() {
   if (!std::exchange(authority_changed_, false))
     return;
   for (auto& [id, e] : waiting_) {
-    const bool movable
-      = e.state == entry_state::orphan || e.state == entry_state::hunting;
+    // What is to be published but has lost whoever spoke for it goes back.
+    const bool is_stranded = e.state == entry_state::publishing && !e.sent
+                             && speaking_owners(e).empty();
+    const bool movable = e.state == entry_state::orphan
+                         || e.state == entry_state::hunting || is_stranded;
     if (movable && e.announcement() == nullptr)
       reopen(e);
   }

@@ -314,7 +314,8 @@ effects identifier_plan::on_fetched(const unit_key& unit_id, lease_id lease,
 
 bool identifier_plan::asks_again(unit& u, const running_job& job,
                                  const fetch_outcome& result) const {
-  if (result.outcome == fetch_class::partial)
+  // There was more to ask for than one job takes.
+  if (result.outcome == fetch_class::partial || job.wants.size() >= max_wants)
     return !result.got.empty();
   if (result.outcome != fetch_class::redirected || !result.redirect)
     return false;
@@ -332,6 +333,7 @@ effects identifier_plan::on_taken(const unit_key& unit_id, lease_id lease,
   if (job == nullptr)
     return finish();
   if (report.result == store_result::done) {
+    u.round.reset_attempts(); // Verified progress (rules §7).
     ask_presence(tenant_of(unit_id.owner), job->wants, lease);
     return finish();
   }

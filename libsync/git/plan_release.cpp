@@ -201,6 +201,7 @@ void identifier_plan::finish_alignment() {
             std::string(to_string(report.result)) + ": " + report.detail}});
       // What we believed about this repository was wrong: look again.
       present_.erase(repository);
+      unit_of(repository.owner).prepared = false;
       ask_presence(repository, e.oids());
       continue;
     }

@@ -138,6 +138,7 @@ public:
   std::deque<std::uint64_t> unrecorded;
   publish_outcome relay_says = publish_outcome::released;
   store_result alignment_says = store_result::done;
+  bool lose_objects = false; ///< The repository vanishes when refs move.
   bool idle_seen = false;
 
   void record_all() {
@@ -224,6 +225,8 @@ private:
       plan_.on_taken(e.unit, e.lease, {store_result::done, {}, ""}, at()));
   }
   void act(git::move_refs& e) {
+    if (lose_objects)
+      objects.erase(e.repository);
     if (alignment_says == store_result::done) {
       auto& refs_here = refs_of[e.repository];
       for (auto i = refs_here.begin(); i != refs_here.end();)

@@ -424,6 +424,73 @@ CAF_TEST(an older state gets its turn when the relay refuses the newer one) {
   CAF_CHECK_EQUAL(released_times(id_of(2)), 1u);
 }
 
+CAF_TEST(
+  an orphan woken while the journal is slow is hunted once it is durable) {
+  offer(state(2, key(1), "r", {{main_ref, object(1).value}}));
+  journal_answers = false;
+  announce();
+  advance(10s);
+  CAF_CHECK(questions.empty());
+  journal_answers = true;
+  record_all();
+  advance(1ms);
+  CAF_CHECK_EQUAL(questions.size(), 1u);
+}
+
+CAF_TEST(an object that is gone when its refs move is hunted again) {
+  announce({url_a});
+  claim(2, 1);
+  advance(500ms);
+  grant();
+  alignment_says = store_result::failed;
+  lose_objects = true;
+  deliver({object(1)});
+  alignment_says = store_result::done;
+  lose_objects = false;
+  advance(5min);
+  CAF_REQUIRE_EQUAL(questions.size(), 1u);
+  grant();
+  deliver({object(1)});
+  CAF_CHECK_EQUAL(released_times(id_of(2)), 1u);
+}
+
+CAF_TEST(a newer announcement seen at our relay ends the older held one) {
+  offer(announcement(1, key(1), "r", {url_a}, {}, 1000));
+  offer(announcement(5, key(1), "r", {url_b}, {}, 2000), provenance::served);
+  CAF_CHECK(plan().where(id_of(1)) == entry_state::superseded);
+  CAF_CHECK_EQUAL(plan().waiting(), 0u);
+}
+
+CAF_TEST(a state whose announcement is refused goes back to the orphans) {
+  announce({url_a});
+  claim(2, 1);
+  relay_says = publish_outcome::refused;
+  advance(500ms);
+  grant();
+  deliver({object(1)});
+  CAF_CHECK(plan().where(id_of(1)) == entry_state::refused);
+  CAF_CHECK(plan().where(id_of(2)) == entry_state::orphan);
+  CAF_CHECK_EQUAL(released_times(id_of(2)), 0u);
+}
+
+CAF_TEST(more objects than one job takes are asked for at once) {
+  announce({url_a});
+  refs many;
+  std::vector<oid> all;
+  for (std::uint64_t i = 0; i < 4500; ++i) {
+    all.push_back(object(10 + i));
+    many.emplace_back("refs/tags/t" + std::to_string(i), all.back().value);
+  }
+  offer(state(2, key(1), "r", many));
+  advance(500ms);
+  for (int i = 0; i < 3; ++i) {
+    CAF_REQUIRE_EQUAL(questions.size(), 1u);
+    grant();
+    deliver(std::vector(jobs.front().order.wants));
+  }
+  CAF_CHECK_EQUAL(released_times(id_of(2)), 1u);
+}
+
 CAF_TEST(no answer is given before the journal has the event) {
   journal_answers = false;
   const auto ev = announcement(1, key(1), "r", {url_a});
