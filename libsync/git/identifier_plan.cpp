@@ -196,8 +196,12 @@ effects identifier_plan::finish() {
   publish_ready();
   // Copies: advancing may create units.
   std::vector<pubkey> owners;
-  for (const auto& [owner, u] : units_)
-    owners.push_back(owner);
+  if (touched_)
+    owners.push_back(*touched_);
+  else
+    for (const auto& [owner, u] : units_)
+      owners.push_back(owner);
+  touched_.reset();
   for (const auto& owner : owners)
     advance(owner);
   arm();

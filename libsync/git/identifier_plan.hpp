@@ -240,6 +240,9 @@ private:
   std::map<pubkey, time_point> last_reset_;
   std::optional<alignment> alignment_;
   bool authority_changed_ = false;
+  /// The only unit that this call can move; nothing: all of them. Spares a
+  /// crowd of owners the square of their number at each answer of a throttle.
+  std::optional<pubkey> touched_;
 
   std::uint64_t next_token_ = 1;
   std::map<std::uint64_t, written> records_;

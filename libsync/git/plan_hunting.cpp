@@ -215,6 +215,7 @@ void identifier_plan::schedule_others(const pubkey& owner, const unit& u) {
 effects identifier_plan::on_prepared(const tenant& repository,
                                      const store_report& report, moment at) {
   at_ = at;
+  touched_ = repository.owner;
   auto& u = unit_of(repository.owner);
   u.preparing = false;
   u.prepared = report.result == store_result::done;
@@ -231,6 +232,7 @@ effects identifier_plan::on_granted(const unit_key& unit_id,
                                     const host_key& host, lease_id lease,
                                     moment at) {
   at_ = at;
+  touched_ = unit_id.owner;
   auto& u = unit_of(unit_id.owner);
   const auto open = u.round.in_round() && !u.preparing
                       ? u.round.untried(open_tasks(unit_id.owner))
@@ -257,6 +259,7 @@ effects identifier_plan::on_granted(const unit_key& unit_id,
 effects identifier_plan::on_queued(const unit_key& unit_id,
                                    const host_key& host, moment at) {
   at_ = at;
+  touched_ = unit_id.owner;
   unit_of(unit_id.owner).round.queued(host);
   return finish();
 }
@@ -264,6 +267,7 @@ effects identifier_plan::on_queued(const unit_key& unit_id,
 effects identifier_plan::on_place_lost(const unit_key& unit_id,
                                        const host_key& host, moment at) {
   at_ = at;
+  touched_ = unit_id.owner;
   unit_of(unit_id.owner).round.lost_place(host);
   return finish();
 }
