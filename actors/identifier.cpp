@@ -83,6 +83,9 @@ void identifier_state::load() {
           auto& [message, owed] = early_.front();
           take(message, owed);
         }
+        // The last of them may have left nothing to do.
+        if (plan_->idle())
+          perform({git::nothing_left{}});
       },
       [this](caf::error& reason) { self_->quit(std::move(reason)); });
 }

@@ -171,6 +171,13 @@ CAF_TEST(idle identifiers leave and come back with their memory) {
   CAF_CHECK(again.what == action::accept);
   CAF_CHECK_EQUAL(engine.identifiers->size(), spawned + 1);
   CAF_CHECK_EQUAL(states_released(), 1u);
+  // The answer left nothing to do, so it has gone again.
+  ask<admission>(engine.supervisor_part,
+                 event_arrived{state(20'001, key(1), "r1",
+                                     {{"refs/heads/main", object(1).value}}),
+                               provenance::direct},
+                 identifier{"r1"});
+  CAF_CHECK_EQUAL(engine.identifiers->size(), spawned + 2);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()
