@@ -6,6 +6,11 @@
 
 namespace purgatory::git {
 
+bool is_newer(const nostr::event& ev, const known_announcement& than) {
+  return ev.created_at != than.created_at ? ev.created_at > than.created_at
+                                          : ev.id < than.id;
+}
+
 std::set<pubkey> authority::closure(const pubkey& owner) const {
   std::set<pubkey> result;
   if (find(owner) == nullptr)

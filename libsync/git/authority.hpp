@@ -24,6 +24,9 @@ struct known_announcement {
 /// a long chain of strangers from costing more than a real team.
 inline constexpr std::size_t max_closure = 64;
 
+/// NIP-01's order between an announcement event and a known one.
+bool is_newer(const nostr::event& ev, const known_announcement& than);
+
 /// The announcements of one identifier and who may speak for whom (rules §3).
 /// Held and served ones count alike. An owner's newest counts; the served one
 /// is remembered beside a newer held one.

@@ -78,7 +78,7 @@ effects identifier_plan::restore(const identifier_image& image, moment at) {
     const auto wait = std::clamp<unix_seconds>(
       due - at.wall, 0,
       std::chrono::ceil<std::chrono::seconds>(settings_.backoff_cap).count());
-    u.due = at.now + std::chrono::seconds(wait);
+    u.wait.pull_to(at.now + std::chrono::seconds(wait));
   }
   authority_changed_ = true;
   reclassify();
@@ -87,7 +87,7 @@ effects identifier_plan::restore(const identifier_image& image, moment at) {
       ask_presence(e);
       // A unit with a schedule keeps it; the others are due now.
       const auto owner = unit_owner(e);
-      if (owner && !unit_of(*owner).due)
+      if (owner && !unit_of(*owner).wait.due())
         schedule(e);
     }
   return finish();
@@ -147,7 +147,7 @@ void identifier_plan::announce_held(const entry& e) {
 
 effects identifier_plan::on_tick(std::uint64_t generation, moment at) {
   at_ = at;
-  if (generation == generation_)
+  if (timer_.is_current(generation))
     armed_.reset();
   return finish();
 }
@@ -157,8 +157,8 @@ std::optional<time_point> identifier_plan::next_due() const {
   const auto consider
     = [&](time_point due) { result = result ? std::min(*result, due) : due; };
   for (const auto& [owner, u] : units_)
-    if (u.due && !u.round.in_round() && !u.round.busy())
-      consider(*u.due);
+    if (u.wait.due() && !u.round.in_round() && !u.round.busy())
+      consider(*u.wait.due());
   for (const auto& [id, e] : waiting_) {
     if (e.state == entry_state::unsatisfiable)
       consider(e.arrived + settings_.expiry);
@@ -234,7 +234,7 @@ void identifier_plan::arm() {
   if (!due || (armed_ && *armed_ <= *due))
     return;
   armed_ = due;
-  out_.push_back(arm_timer{*due, ++generation_});
+  out_.push_back(arm_timer{*due, timer_.arm()});
 }
 
 void identifier_plan::say(

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "libsync/engine/backoff.hpp"
+#include "libsync/engine/debounce.hpp"
+#include "libsync/engine/generation.hpp"
 #include "libsync/git/authority.hpp"
 #include "libsync/git/effects.hpp"
 #include "libsync/git/hunt.hpp"
@@ -118,7 +120,7 @@ private:
 
   struct unit {
     hunt round;
-    std::optional<time_point> due;
+    engine::debounce wait;      ///< Until the next round.
     std::set<event_id> members; ///< Whose objects this round looks for.
     bool prepared = false;
     bool preparing = false;
@@ -170,6 +172,11 @@ private:
   bool announcement_is_served(const entry& e) const;
   void reclassify();
   void reopen(entry& e);
+  void reopen_announcement(entry& e);
+  void supersede_held(const pubkey& author);
+  void put_held(const entry& e, bool hosted);
+  entry_state standing_of_announcement(const pubkey& author, bool hosted) const;
+  duration delay_of(provenance from) const;
   void remember_announcement(const nostr::event& ev, bool served);
   void remember_served(const nostr::event& ev, const nostr::state& content);
 
@@ -183,7 +190,7 @@ private:
   bool asks_again(unit& u, const running_job& job,
                   const fetch_outcome& result) const;
   unit& unit_of(const pubkey& owner);
-  bool is_missing(const pubkey& owner, const oid& id) const;
+  object_kind kind_in(const pubkey& owner, const oid& id) const;
   std::vector<const entry*> hunted(const pubkey& owner, wish kind,
                                    time_point until) const;
   std::vector<const entry*> taking_part(const pubkey& owner, wish kind) const;
@@ -249,7 +256,7 @@ private:
   std::map<std::uint64_t, std::pair<pubkey, lease_id>> look_ups_;
   std::size_t places_being_left_ = 0;
 
-  std::uint64_t generation_ = 0;
+  engine::generation timer_;
   std::optional<time_point> armed_;
   moment at_;
   effects out_;

@@ -16,11 +16,6 @@ constexpr unix_seconds max_ahead = 24 * 60 * 60;
 constexpr auto reset_interval = std::chrono::seconds(180);
 constexpr std::size_t max_resets_per_hour = 6;
 
-bool is_newer(const nostr::event& ev, const known_announcement& than) {
-  return ev.created_at != than.created_at ? ev.created_at > than.created_at
-                                          : ev.id < than.id;
-}
-
 } // namespace
 
 effects identifier_plan::on_event(const nostr::event& ev, provenance from,
@@ -31,9 +26,7 @@ effects identifier_plan::on_event(const nostr::event& ev, provenance from,
   next.content = nostr::read_git_event(ev, settings_.max_refs);
   next.from = from;
   next.arrived = at.now;
-  const auto delay = from == provenance::direct ? settings_.direct_delay
-                                                : settings_.sync_delay;
-  next.not_before = at.now + delay;
+  next.not_before = at.now + delay_of(from);
   if (const auto* content = std::get_if<nostr::deletion>(&next.content))
     admit_deletion(*content, offer);
   else if (answer_if_known(ev, from, offer) || refuse_future(next, offer))
@@ -158,10 +151,8 @@ void identifier_plan::admit_served_announcement(const entry& next,
                                                 std::uint64_t offer) {
   // An older held version has had its day.
   if (const auto* known = authority_.find(next.ev.author);
-      known != nullptr && !known->served && is_newer(next.ev, *known)) {
-    const auto older = known->id;
-    fate(older, entry_state::superseded);
-  }
+      known != nullptr && is_newer(next.ev, *known))
+    supersede_held(next.ev.author);
   known_[next.ev.id] = entry_state::served;
   remember_announcement(next.ev, true);
   record(
@@ -186,27 +177,18 @@ void identifier_plan::admit_announcement(entry next, std::uint64_t offer) {
     answer(offer, action::hold, answer_text::have_newer);
     return;
   }
-  const bool was_served = authority_.is_served(author);
   const bool hosted = lists_us(*next.announcement());
   const bool may_speak = authority_.is_maintainer(author);
   // Whatever becomes of the newer one, the older held one has had its day.
-  if (known != nullptr && !known->served) {
-    const auto older = known->id;
-    fate(older, entry_state::superseded);
-  }
+  supersede_held(author);
   if (!hosted && !may_speak) {
     answer(offer, action::reject, answer_text::not_listed);
     return;
   }
-  // An owner without tenant needs no data; a newer version of what is served
-  // goes out at once (rules §2.2).
-  next.state
-    = was_served || !hosted ? entry_state::publishing : entry_state::hunting;
+  next.state = standing_of_announcement(author, hosted);
   if (is_full(next, offer))
     return;
-  authority_.put(
-    {*next.announcement(), next.ev.id, next.ev.created_at, false, hosted});
-  authority_changed_ = true;
+  put_held(next, hosted);
   accept(std::move(next), offer);
 }
 

@@ -97,26 +97,51 @@ bool identifier_plan::announcement_is_served(const entry& e) const {
   });
 }
 
+duration identifier_plan::delay_of(provenance from) const {
+  return from == provenance::direct ? settings_.direct_delay
+                                    : settings_.sync_delay;
+}
+
+void identifier_plan::supersede_held(const pubkey& author) {
+  const auto* known = authority_.find(author);
+  if (known == nullptr || known->served)
+    return;
+  const auto older = known->id; // `known` goes with it.
+  fate(older, entry_state::superseded);
+}
+
+// An owner without tenant needs no data; a newer version of what is served
+// goes out at once (rules §2.2).
+entry_state identifier_plan::standing_of_announcement(const pubkey& author,
+                                                      bool hosted) const {
+  return authority_.is_served(author) || !hosted ? entry_state::publishing
+                                                 : entry_state::hunting;
+}
+
+void identifier_plan::put_held(const entry& e, bool hosted) {
+  authority_.put({*e.announcement(), e.ev.id, e.ev.created_at, false, hosted});
+  authority_changed_ = true;
+}
+
+// Its time has come: it is decided as if it had arrived now.
+void identifier_plan::reopen_announcement(entry& e) {
+  const auto& author = e.ev.author;
+  const auto* known = authority_.find(author);
+  const bool hosted = lists_us(*e.announcement());
+  const bool is_old = known != nullptr && !is_newer(e.ev, *known);
+  if (is_old || (!hosted && !authority_.is_maintainer(author))) {
+    fate(event_id{e.ev.id},
+         is_old ? entry_state::superseded : entry_state::dropped);
+    return;
+  }
+  supersede_held(author);
+  put_held(e, hosted);
+  move_to(e, standing_of_announcement(author, hosted));
+}
+
 void identifier_plan::reopen(entry& e) {
   if (e.announcement() != nullptr) {
-    // Its time has come: it is decided as if it had arrived now.
-    const auto* known = authority_.find(e.ev.author);
-    const bool hosted = lists_us(*e.announcement());
-    const bool older = known != nullptr && known->created_at > e.ev.created_at;
-    if (older || (!hosted && !authority_.is_maintainer(e.ev.author))) {
-      fate(e.ev.id, older ? entry_state::superseded : entry_state::dropped);
-      return;
-    }
-    const bool was_served = authority_.is_served(e.ev.author);
-    if (known != nullptr && !known->served) {
-      const auto replaced = known->id;
-      fate(replaced, entry_state::superseded);
-    }
-    authority_.put(
-      {*e.announcement(), e.ev.id, e.ev.created_at, false, hosted});
-    authority_changed_ = true;
-    move_to(e, was_served || !hosted ? entry_state::publishing
-                                     : entry_state::hunting);
+    reopen_announcement(e);
     return;
   }
   const auto state = standing_of(e);
@@ -125,9 +150,7 @@ void identifier_plan::reopen(entry& e) {
   move_to(e, state);
   if (state != entry_state::hunting)
     return;
-  const auto delay = e.from == provenance::direct ? settings_.direct_delay
-                                                  : settings_.sync_delay;
-  e.not_before = at_.now + delay;
+  e.not_before = at_.now + delay_of(e.from);
   ask_presence(e);
   schedule(e);
 }

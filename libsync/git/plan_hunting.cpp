@@ -18,12 +18,12 @@ std::string text_of(std::size_t number) {
 
 } // namespace
 
-bool identifier_plan::is_missing(const pubkey& owner, const oid& id) const {
+object_kind identifier_plan::kind_in(const pubkey& owner, const oid& id) const {
   const auto here = present_.find(tenant_of(owner));
   if (here == present_.end())
-    return true;
+    return object_kind::absent;
   const auto i = here->second.find(id);
-  return i == here->second.end() || i->second == object_kind::absent;
+  return i == here->second.end() ? object_kind::absent : i->second;
 }
 
 std::vector<const identifier_plan::entry*>
@@ -60,7 +60,7 @@ identifier_plan::missing_of(const pubkey& owner,
   std::set<oid> seen;
   for (const auto* e : entries)
     for (const auto& id : e->oids())
-      if (result.size() < max_wants && is_missing(owner, id)
+      if (result.size() < max_wants && kind_in(owner, id) == object_kind::absent
           && seen.insert(id).second)
         result.push_back(id);
   return result;
@@ -128,13 +128,12 @@ void identifier_plan::schedule(const entry& e) {
     return;
   auto& u = unit_of(*owner);
   // Nearer only: a later delay never pushes a due time back.
-  if (!u.due || e.not_before < *u.due)
-    u.due = e.not_before;
+  u.wait.pull_to(e.not_before);
 }
 
 void identifier_plan::advance(const pubkey& owner) {
   auto& u = unit_of(owner);
-  if (u.due && *u.due <= at_.now && !u.round.in_round() && !u.round.busy())
+  if (u.wait.elapsed(at_.now) && !u.round.in_round() && !u.round.busy())
     begin_round(owner, u);
   if (u.preparing)
     return;
@@ -156,7 +155,7 @@ void identifier_plan::advance(const pubkey& owner) {
 }
 
 void identifier_plan::begin_round(const pubkey& owner, unit& u) {
-  u.due.reset();
+  u.wait.clear();
   if (hunted(owner, wish::states, at_.now).empty()
       && hunted(owner, wish::pull_requests, at_.now).empty()) {
     u.members.clear();
@@ -183,11 +182,13 @@ void identifier_plan::finish_round(const pubkey& owner, unit& u) {
   if (still_missing) {
     const auto share
       = std::uniform_real_distribution<double>(0.0, 1.0)(random_);
-    u.due
+    const auto due
       = engine::round_up(at_.now + backoff_.after(u.round.attempts(), share),
                          settings_.loop_interval);
+    u.wait.clear();
+    u.wait.pull_to(due);
     const auto seconds
-      = std::chrono::ceil<std::chrono::seconds>(*u.due - at_.now).count();
+      = std::chrono::ceil<std::chrono::seconds>(due - at_.now).count();
     record(
       {attempt_record{key_of(owner), u.round.attempts(), at_.wall + seconds}});
     say(severity::debug, "Backoff applied",
@@ -223,7 +224,8 @@ effects identifier_plan::on_prepared(const tenant& repository,
     say(severity::warn, "Repository not created", {{"error", report.detail}});
     // Nothing was asked, so nothing was tried; the disk may recover.
     u.round.end_round(true);
-    u.due = at.now + settings_.backoff_cap;
+    u.wait.clear();
+    u.wait.pull_to(at.now + settings_.backoff_cap);
   }
   return finish();
 }

@@ -20,25 +20,19 @@ bool is_branch(const std::string& name) {
 
 bool identifier_plan::is_complete_in(const entry& e,
                                      const pubkey& owner) const {
-  const auto here = present_.find(tenant_of(owner));
   const auto ids = e.oids();
-  if (ids.empty() || here == present_.end())
-    return false;
-  return std::all_of(ids.begin(), ids.end(), [&](const oid& id) {
-    const auto i = here->second.find(id);
-    return i != here->second.end() && i->second != object_kind::absent;
-  });
+  return !ids.empty()
+         && std::all_of(ids.begin(), ids.end(), [&](const oid& id) {
+              return kind_in(owner, id) != object_kind::absent;
+            });
 }
 
 bool identifier_plan::has_wrong_type(const entry& e) const {
   const auto is_no_commit = [&](const oid& id) {
     for (const auto& owner : governed_owners(e)) {
-      const auto here = present_.find(tenant_of(owner));
-      if (here == present_.end())
-        continue;
-      const auto i = here->second.find(id);
-      if (i != here->second.end() && i->second != object_kind::absent)
-        return i->second != object_kind::commit;
+      const auto kind = kind_in(owner, id);
+      if (kind != object_kind::absent)
+        return kind != object_kind::commit;
     }
     return false;
   };

@@ -19,11 +19,6 @@ namespace {
 const identifier repo{"r"};
 const host_key host{"h.example"};
 
-struct none {
-  template <class Self>
-  explicit none(Self) {}
-};
-
 struct counted_pack : quarantine {
   explicit counted_pack(int* alive) : alive_(alive) { ++*alive_; }
   ~counted_pack() override { --*alive_; }
@@ -48,7 +43,7 @@ struct neighbours {
 };
 
 supervisor_actor::behavior_type
-fake_supervisor(supervisor_actor::stateful_pointer<none>, neighbours* n) {
+fake_supervisor(supervisor_actor::stateful_pointer<stateless>, neighbours* n) {
   return {
     [](const event_arrived&, const identifier&) { return admission{}; },
     [=](const host_key&) {
@@ -65,7 +60,7 @@ fake_supervisor(supervisor_actor::stateful_pointer<none>, neighbours* n) {
 }
 
 throttle_actor::behavior_type
-fake_throttle(throttle_actor::stateful_pointer<none>) {
+fake_throttle(throttle_actor::stateful_pointer<stateless>) {
   return {
     [](const enqueue& m, const grant_sink&) {
       return enqueue_answer{enqueue_outcome::granted,
@@ -83,7 +78,7 @@ fake_throttle(throttle_actor::stateful_pointer<none>) {
 }
 
 fetch_pool_actor::behavior_type
-fake_pool(fetch_pool_actor::stateful_pointer<none>, neighbours* n) {
+fake_pool(fetch_pool_actor::stateful_pointer<stateless>, neighbours* n) {
   return {
     [=](const fetch_request& m, const completion_sink&) {
       n->jobs.push_back(m);
@@ -127,7 +122,7 @@ fake_journal(journal_actor::stateful_pointer<held_answers> self,
   };
 }
 
-git_actor::behavior_type fake_writer(git_actor::stateful_pointer<none>,
+git_actor::behavior_type fake_writer(git_actor::stateful_pointer<stateless>,
                                      neighbours* n) {
   const auto step = [=](const char* name, const tenant& which) {
     n->steps.emplace_back(name);
@@ -153,7 +148,7 @@ git_actor::behavior_type fake_writer(git_actor::stateful_pointer<none>,
 }
 
 relay_link_actor::behavior_type
-fake_relay(relay_link_actor::stateful_pointer<none>, neighbours* n) {
+fake_relay(relay_link_actor::stateful_pointer<stateless>, neighbours* n) {
   return {[=](const publish& m) -> caf::result<published> {
     if (n->relay_fails)
       return caf::make_error(caf::sec::runtime_error);

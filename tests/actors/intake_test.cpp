@@ -18,11 +18,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct none {
-  template <class Self>
-  explicit none(Self) {}
-};
-
 struct seen_by_fakes {
   std::vector<std::pair<identifier, std::uint32_t>> routed;
   bool answers = true;
@@ -30,7 +25,7 @@ struct seen_by_fakes {
 };
 
 supervisor_actor::behavior_type
-fake_supervisor(supervisor_actor::stateful_pointer<none> self,
+fake_supervisor(supervisor_actor::stateful_pointer<stateless> self,
                 seen_by_fakes* seen) {
   const auto unused = caf::sec::unexpected_message;
   return {
@@ -51,8 +46,8 @@ fake_supervisor(supervisor_actor::stateful_pointer<none> self,
   };
 }
 
-journal_actor::behavior_type fake_journal(journal_actor::stateful_pointer<none>,
-                                          seen_by_fakes* seen) {
+journal_actor::behavior_type
+fake_journal(journal_actor::stateful_pointer<stateless>, seen_by_fakes* seen) {
   return {
     [](const record_batch&) { return recorded{}; },
     [](const load_identifier& m) {

@@ -23,14 +23,9 @@ struct seen_by_fakes {
   std::vector<std::pair<host_key, set_limits>> limits;
 };
 
-struct none {
-  template <class Self>
-  explicit none(Self) {}
-};
-
 identifier_actor::behavior_type
-fake_identifier(identifier_actor::stateful_pointer<none> self, identifier repo,
-                seen_by_fakes* seen) {
+fake_identifier(identifier_actor::stateful_pointer<stateless> self,
+                identifier repo, seen_by_fakes* seen) {
   return {
     [=](const event_arrived& m) {
       seen->arrived.emplace_back(repo, m.event.id);
@@ -45,7 +40,7 @@ fake_identifier(identifier_actor::stateful_pointer<none> self, identifier repo,
 }
 
 throttle_actor::behavior_type
-fake_throttle(throttle_actor::stateful_pointer<none>, host_key host,
+fake_throttle(throttle_actor::stateful_pointer<stateless>, host_key host,
               throttle_report first, seen_by_fakes* seen) {
   return {
     [](const enqueue&, const grant_sink&) { return enqueue_answer{}; },
@@ -60,7 +55,8 @@ fake_throttle(throttle_actor::stateful_pointer<none>, host_key host,
   };
 }
 
-git_actor::behavior_type fake_repository(git_actor::stateful_pointer<none>) {
+git_actor::behavior_type
+fake_repository(git_actor::stateful_pointer<stateless>) {
   const auto done = [](const tenant& which) {
     return repository_report{which, {store_result::done, {}, ""}};
   };
@@ -76,7 +72,7 @@ git_actor::behavior_type fake_repository(git_actor::stateful_pointer<none>) {
 }
 
 fetch_pool_actor::behavior_type
-fake_pool(fetch_pool_actor::stateful_pointer<none>, seen_by_fakes* seen) {
+fake_pool(fetch_pool_actor::stateful_pointer<stateless>, seen_by_fakes* seen) {
   return {
     [](const fetch_request&, const completion_sink&) {},
     [](const fetch_started&) {},

@@ -16,6 +16,12 @@
 
 namespace purgatory::test {
 
+/// The state of a fake that needs none.
+struct stateless {
+  template <class Self>
+  explicit stateless(Self) {}
+};
+
 /// Actors on one thread and on a clock that stands still until `advance`.
 /// Spawn everything with `track(sys.spawn(…))`: an actor that is never told
 /// to go keeps the actor system waiting for ever. Never call the inherited
