@@ -85,7 +85,7 @@ void identifier_state::load() {
         }
         // The last of them may have left nothing to do.
         if (plan_->idle())
-          perform({git::nothing_left{}});
+          perform({git::may_sleep{}});
       },
       [this](caf::error& reason) { self_->quit(std::move(reason)); });
 }
@@ -313,7 +313,7 @@ void identifier_state::act(git::arm_timer& e) {
               tick_sink{identifier_actor{self_}});
 }
 
-void identifier_state::act(git::nothing_left&) {
+void identifier_state::act(git::may_sleep&) {
   if (!early_.empty() || !offers_.empty() || asked_to_retire_ == seen_)
     return;
   asked_to_retire_ = seen_;

@@ -69,7 +69,7 @@ private:
   void act(git::move_pr_ref& e);
   void act(git::release_event& e);
   void act(git::arm_timer& e);
-  void act(git::nothing_left& e);
+  void act(git::may_sleep& e);
   void act(git::fact& e);
   void act(git::met_fate& e);
 

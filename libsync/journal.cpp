@@ -5,7 +5,8 @@
 namespace purgatory {
 
 bool is_waiting(entry_state state) {
-  return state <= entry_state::publishing;
+  return state <= entry_state::publishing || state == entry_state::parked
+         || state == entry_state::soft_expired;
 }
 
 bool can_follow(entry_state from, entry_state to) {
@@ -31,10 +32,10 @@ const char* to_string(provenance value) {
 }
 
 const char* to_string(entry_state value) {
-  static constexpr std::array<const char*, 11> names
-    = {"orphan",   "hunting",    "unsatisfiable", "future",
-       "aligning", "publishing", "served",        "superseded",
-       "deleted",  "refused",    "dropped"};
+  static constexpr std::array<const char*, 14> names
+    = {"orphan",     "hunting", "unsatisfiable", "future",      "aligning",
+       "publishing", "served",  "superseded",    "deleted",     "refused",
+       "dropped",    "parked",  "verdict",       "soft_expired"};
   return names.at(static_cast<std::size_t>(value));
 }
 

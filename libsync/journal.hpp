@@ -34,14 +34,18 @@ enum class entry_state : std::uint8_t {
   deleted = 8,       ///< Taken back by its author.
   refused = 9,       ///< The relay will not have it.
   dropped = 10,      ///< Could never be satisfied; its time is over.
+  parked = 11,       ///< Its window is over; tried again for days.
+  verdict = 12,      ///< Given up after days; anything new revives it.
+  soft_expired = 13, ///< Announcement without data: source of URLs only.
 };
 
 /// True for an event that still waits for something.
 bool is_waiting(entry_state state);
 
 /// True when an event in `from` may move on to `to`. What waits may become
-/// anything; an ended event only something more final: `served` can be
-/// superseded or deleted, `refused` and `dropped` turn out to be served.
+/// anything, and so may a verdict; any other ended event only something more
+/// final: `served` can be superseded or deleted, `refused` and `dropped` turn
+/// out to be served.
 bool can_follow(entry_state from, entry_state to);
 
 const char* to_string(provenance value);
@@ -77,6 +81,99 @@ struct attempt_record {
   unit_key unit;
   std::uint32_t attempts = 0;
   unix_seconds due = 0;
+};
+
+/// When an entry gives up or tries again (rules §1, §7). Fixed at arrival and
+/// at parking; a revival sets all five anew.
+struct entry_horizon {
+  live_seconds arrived = 0;
+  std::uint32_t rounds_at_arrival = 0; ///< Full rounds of its unit by then.
+  std::int64_t window = 0;             ///< Seconds of the hunting window.
+  std::optional<live_seconds> parked_at;
+  std::uint32_t parked_round = 0; ///< Parked rounds that were consumed.
+  friend bool operator==(const entry_horizon&, const entry_horizon&) = default;
+};
+
+/// The horizon of an event has changed. An unknown id changes nothing.
+struct horizon_record {
+  event_id id;
+  entry_horizon horizon;
+};
+
+/// What a unit remembers of one of its URLs (rules §8.4): the latest counts.
+/// `absent`: OIDs that were asked for and are not there, with their own wait.
+struct pair_memory {
+  struct absent_object {
+    oid id;
+    std::uint32_t failures = 0;
+    live_seconds next_allowed = 0;
+    friend bool operator==(const absent_object&, const absent_object&)
+      = default;
+  };
+  fetch_class last = fetch_class::ok; ///< Of the last real outcome.
+  std::uint32_t failures = 0;         ///< In a row, of class `last`.
+  std::uint32_t outcomes = 0;         ///< Real ones, ever: what verdicts count.
+  live_seconds next_allowed = 0;      ///< Not asked before.
+  double score = 0;                   ///< Decaying count of successes.
+  live_seconds scored_at = 0;         ///< When `score` was true.
+  std::optional<live_seconds> last_ok;
+  std::uint64_t host_probes = 0; ///< Failed probes of its host seen so far.
+  std::vector<absent_object> absent;
+  friend bool operator==(const pair_memory&, const pair_memory&) = default;
+};
+
+struct pair_record {
+  unit_key unit;
+  remote_url url;
+  pair_memory memory;
+};
+
+/// A hunt was given up (rules §7). Lifted by a revival.
+struct verdict_record {
+  struct failed_url {
+    remote_url url;
+    fetch_class last = fetch_class::not_here;
+    friend bool operator==(const failed_url&, const failed_url&) = default;
+  };
+  event_id id;
+  live_seconds at = 0;
+  std::string reason;
+  std::vector<failed_url> urls;
+};
+
+/// Its author took back what may not have come yet (rules §2.5): an event by
+/// id, or all up to `until` of one coordinate. Exactly one of them is set.
+struct tombstone_record {
+  pubkey author;
+  std::optional<event_id> id;
+  std::uint32_t kind = 0;         ///< Of the coordinate: 30617 or 30618.
+  std::optional<identifier> repo; ///< Of the coordinate.
+  unix_seconds until = 0;         ///< `created_at` of the deletion.
+  unix_seconds since = 0;         ///< Wall time of its arrival.
+};
+
+/// The identifier has nothing to do before `due` (nothing: before somebody
+/// calls it). Any other record of that identifier makes it awake again.
+struct sleep_record {
+  identifier repo;
+  std::optional<live_seconds> due;
+};
+
+/// The hosts whose recovery would help what the identifier holds: replaces
+/// those before.
+struct hosts_record {
+  identifier repo;
+  std::vector<host_key> hosts;
+};
+
+/// A block of a host (rules §8.4). `blocked_until` in the past: none.
+struct host_record {
+  host_key host;
+  fetch_class reason = fetch_class::ok; ///< Why it is blocked.
+  std::uint32_t blocks = 0;             ///< In a row, without success between.
+  std::uint64_t failed_probes = 0;      ///< Ever.
+  live_seconds blocked_until = 0;
+  std::uint32_t learned_per_minute = 0; ///< Adaptive rate; 0: the ceiling.
 };
 
 using journal_record

@@ -48,8 +48,11 @@ struct fetch_outcome {
   std::vector<oid> missing; ///< Wants that the server does not have.
   std::shared_ptr<quarantine> pack;   ///< Null when no pack came.
   std::optional<remote_url> redirect; ///< With `redirected`: where to ask.
-  std::uint64_t bytes = 0;            ///< Received, decoded.
-  std::uint32_t wire_requests = 0;    ///< HTTP requests sent.
+  /// With `limited`: how long the server asks us to stay away, if it says so.
+  std::optional<std::chrono::seconds> retry_after;
+  std::string peer;        ///< IP address last connected to; may be empty.
+  std::uint64_t bytes = 0; ///< Received, decoded.
+  std::uint32_t wire_requests = 0; ///< HTTP requests sent.
   std::string
     detail; ///< For people; never decides anything. May hold server text.
 };

@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 /// Everything of the daemon lives here. Never a namespace `sync`: POSIX has a
@@ -17,6 +18,11 @@ using duration = std::chrono::steady_clock::duration;
 
 /// Seconds since 1970-01-01T00:00Z, as in an event's `created_at` (NIP-01).
 using unix_seconds = std::int64_t;
+
+/// Seconds that the daemon has run, over all its runs: time in which it was
+/// down does not count. Ages and due times are stored on this clock, so that
+/// a restart neither forgets nor hurries anything (rules §7).
+using live_seconds = std::int64_t;
 
 /// A text with a meaning. Two of them never mix, whatever they hold.
 template <class Tag>
@@ -61,6 +67,13 @@ struct unit_key {
   pubkey owner;
   identifier repo;
   friend auto operator<=>(const unit_key&, const unit_key&) = default;
+};
+
+/// How a host stands in the eyes of who waits for it.
+struct host_view {
+  std::optional<time_point> blocked_until; ///< No turn before.
+  std::uint64_t failed_probes = 0;         ///< Ever; each is a real outcome.
+  friend bool operator==(const host_view&, const host_view&) = default;
 };
 
 /// The bare repository kept for one (owner, identifier).

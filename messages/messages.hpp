@@ -62,6 +62,7 @@ enum class enqueue_outcome : std::uint8_t { granted, queued };
 struct enqueue_answer {
   enqueue_outcome outcome = enqueue_outcome::queued;
   url_ready grant; ///< Meaningful when granted.
+  host_view host;  ///< Meaningful when queued.
 };
 
 /// start: the job goes to the pool. defer: not now, keep my place, skip me
@@ -99,8 +100,10 @@ struct arm_tick {
 /// New ceilings, for one host or for all. settings -> supervisor -> throttle
 struct set_limits {
   std::optional<host_key> host;
-  std::optional<std::uint32_t> concurrent; ///< 1 to 1000.
-  std::optional<std::uint32_t> per_minute; ///< 1 to 100000.
+  std::optional<std::uint32_t> concurrent;    ///< 1 to 1000.
+  std::optional<std::uint32_t> per_minute;    ///< 1 to 100000.
+  std::optional<std::uint32_t> per_hour = {}; ///< 0: no limit.
+  std::optional<std::uint32_t> per_day = {};  ///< 0: no limit.
 };
 
 /// The new ceilings are in force, or why not.
@@ -112,6 +115,32 @@ struct limits_set {
 /// The throttle of this host was replaced: places and unsent leases there are
 /// void. supervisor -> identifiers
 struct throttle_restarted {
+  host_key host;
+};
+
+/// What of a host matters beyond its throttle.
+enum class host_change : std::uint8_t {
+  blocked,   ///< Or blocked for longer.
+  recovered, ///< First success after a failure.
+  unblocked, ///< The block is over and nobody waits: one should try.
+  idle,      ///< Neither block nor queue for ten minutes.
+};
+
+/// The host has changed. throttle -> supervisor
+struct host_news {
+  host_change what = host_change::blocked;
+  host_record state; ///< To be remembered.
+};
+
+/// A host that failed answers again: what is parked because of it may go on.
+/// supervisor -> identifier
+struct host_recovered {
+  host_key host;
+};
+
+/// Try this host with the next thing you need from it. supervisor ->
+/// identifier
+struct probe_host {
   host_key host;
 };
 
@@ -152,6 +181,12 @@ struct fetch_job {
 struct fetch_started {
   lease_id lease;
   time_point at;
+};
+
+/// The first byte of a pack has come: no second URL is needed for it.
+/// worker -> pool -> identifier
+struct fetch_moving {
+  lease_id lease;
 };
 
 /// The job ended, well or badly. worker -> pool -> throttle and identifier
@@ -340,6 +375,8 @@ struct relay_closed {
 struct retire {
   identifier who;
   std::uint64_t seen = 0;
+  /// Wake it then; nothing: when an event or its host calls.
+  std::optional<time_point> wake = {};
 };
 
 /// Go: nothing is on its way to you. supervisor -> identifier

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -106,8 +107,12 @@ struct arm_timer {
   std::uint64_t generation = 0;
 };
 
-/// Nothing is left to do. No answer; new events may still come.
-struct nothing_left {};
+/// Nothing is going on: no place, lease, job, record or pin. Everything that
+/// counts is in the journal, so the plan may be dropped and restored at `wake`
+/// (nothing: when an event or a host calls). No answer; calls may still come.
+struct may_sleep {
+  std::optional<time_point> wake;
+};
 
 /// Something worth a log line. No answer.
 enum class severity : std::uint8_t { debug, info, warn };
@@ -126,7 +131,7 @@ struct met_fate {
 using effect
   = std::variant<write_records, answer_offer, ask_turn, use_lease, start_fetch,
                  give_up_place, prepare_repository, look_up, take_pack,
-                 move_refs, move_pr_ref, release_event, arm_timer, nothing_left,
+                 move_refs, move_pr_ref, release_event, arm_timer, may_sleep,
                  fact, met_fate>;
 
 using effects = std::vector<effect>;

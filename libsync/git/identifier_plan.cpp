@@ -206,7 +206,7 @@ effects identifier_plan::finish() {
     advance(owner);
   arm();
   if (idle())
-    out_.push_back(nothing_left{});
+    out_.push_back(may_sleep{});
   return std::exchange(out_, {});
 }
 

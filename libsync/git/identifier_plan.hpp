@@ -19,10 +19,11 @@
 
 namespace purgatory::git {
 
-/// Both clocks at one instant.
+/// The clocks at one instant.
 struct moment {
   time_point now;
   unix_seconds wall = 0;
+  live_seconds live = 0;
 };
 
 /// The rules of one identifier: what is held, what is needed, whom to ask,

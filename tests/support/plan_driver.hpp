@@ -253,7 +253,7 @@ private:
       perform(plan_.on_published(e.event.id, relay_says, "", at()));
   }
   void act(git::arm_timer& e) { timer_ = e; }
-  void act(git::nothing_left&) { idle_seen = true; }
+  void act(git::may_sleep&) { idle_seen = true; }
   void act(git::fact& e) { facts.emplace_back(e.text); }
   void act(git::met_fate&) {}
 
