@@ -61,8 +61,8 @@ enum class enqueue_outcome : std::uint8_t { granted, queued };
 /// The answer to `enqueue`.
 struct enqueue_answer {
   enqueue_outcome outcome = enqueue_outcome::queued;
-  url_ready grant; ///< Meaningful when granted.
-  host_view host;  ///< Meaningful when queued.
+  url_ready grant;     ///< Meaningful when granted.
+  host_view host = {}; ///< Meaningful when queued.
 };
 
 /// start: the job goes to the pool. defer: not now, keep my place, skip me

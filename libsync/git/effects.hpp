@@ -111,7 +111,7 @@ struct arm_timer {
 /// counts is in the journal, so the plan may be dropped and restored at `wake`
 /// (nothing: when an event or a host calls). No answer; calls may still come.
 struct may_sleep {
-  std::optional<time_point> wake;
+  std::optional<time_point> wake = {};
 };
 
 /// Something worth a log line. No answer.
