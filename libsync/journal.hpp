@@ -177,7 +177,18 @@ struct host_record {
 };
 
 using journal_record
-  = std::variant<accept_record, state_record, align_record, attempt_record>;
+  = std::variant<accept_record, state_record, align_record, attempt_record,
+                 sleep_record, hosts_record, host_record>;
+
+/// An identifier that holds something. `asleep`: it has nothing to do before
+/// `due`, or, without, until an event or a host calls.
+struct pending_identifier {
+  identifier repo;
+  bool asleep = false;
+  std::optional<live_seconds> due = {};
+  friend bool operator==(const pending_identifier&, const pending_identifier&)
+    = default;
+};
 
 /// One event as it was stored. Events that no longer wait and are not served
 /// come with their id, author, kind and time, but without tags and content.

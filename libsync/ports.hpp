@@ -130,7 +130,15 @@ public:
   /// All that is known of one identifier.
   virtual identifier_image load(const identifier& repo) = 0;
   /// Identifiers with entries that still wait.
-  virtual std::vector<identifier> pending() = 0;
+  virtual std::vector<pending_identifier> pending() = 0;
+  /// What is remembered of hosts.
+  virtual std::vector<host_record> hosts() { return {}; }
+  /// Identifiers after `after` whom a recovery of `host` would help, in order
+  /// of name, at most `limit`.
+  virtual std::vector<identifier> interested(const host_key&, const identifier&,
+                                             std::size_t) {
+    return {};
+  }
   /// Where an event is, if we know it.
   virtual std::optional<known_event> find(const event_id& id) = 0;
   /// How the previous run ended.

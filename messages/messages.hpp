@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libsync/git/admission.hpp"
+#include "libsync/git/plan_settings.hpp"
 #include "libsync/journal.hpp"
 #include "libsync/nostr/publish_rules.hpp"
 #include "libsync/ports.hpp"
@@ -309,6 +310,25 @@ struct load_identifier {
 struct list_pending {};
 
 struct pending_identifiers {
+  std::vector<pending_identifier> repos;
+};
+
+/// What is remembered of hosts. supervisor -> journal
+struct list_hosts {};
+
+struct known_hosts {
+  std::vector<host_record> hosts;
+};
+
+/// Whom would it help if this host recovered? Those after `after`, in order of
+/// name, at most `limit`. supervisor -> journal
+struct find_interested {
+  host_key host;
+  identifier after;
+  std::size_t limit = 0;
+};
+
+struct interested {
   std::vector<identifier> repos;
 };
 
@@ -382,10 +402,20 @@ struct retire {
 /// Go: nothing is on its way to you. supervisor -> identifier
 struct close {};
 
-/// INTERNAL: an identifier that died too often has rested.
-struct respawn {
+/// What the journal knows of me is here; somebody else may load. identifier ->
+/// supervisor
+struct loaded {
   identifier who;
 };
+
+/// These settings of the plan are in force from now on, for who lives and who
+/// comes. any -> supervisor -> identifiers
+struct plan_changed {
+  git::plan_settings plan;
+};
+
+/// Which throttles live now? sync watch -> supervisor
+struct list_throttles {};
 
 /// Take no new work. main -> supervisor
 struct stop_work {};

@@ -71,6 +71,19 @@ public:
                             moment at);
   effects on_tick(std::uint64_t generation, moment at);
 
+  // Inputs that do not change the plan yet.
+  effects on_queued(const unit_key& who, const host_key& host, const host_view&,
+                    moment at) {
+    return on_queued(who, host, at);
+  }
+  effects on_moving(const unit_key&, lease_id, moment at) { return nudge(at); }
+  effects on_host_recovered(const host_key&, moment at) { return nudge(at); }
+  effects on_probe(const host_key&, moment at) { return nudge(at); }
+  effects on_settings(plan_settings settings, moment at) {
+    settings_ = std::move(settings);
+    return nudge(at);
+  }
+
   // -- observers --------------------------------------------------------------
 
   /// Entries that still wait.
@@ -228,6 +241,10 @@ private:
   void announce_held(const entry& e);
   std::chrono::seconds seconds_until_present(const entry& e) const;
   effects finish();
+  effects nudge(moment at) {
+    at_ = at;
+    return finish();
+  }
   void expire();
   void arm();
   void say(severity level, const char* text,

@@ -24,6 +24,9 @@ struct memory_image {
   std::map<identifier, std::map<std::uint64_t, event_id>> arrival_order;
   std::map<std::tuple<event_id, tenant>, align_record> alignments;
   std::map<identifier, std::map<pubkey, attempt_record>> attempts;
+  std::map<identifier, std::optional<live_seconds>> asleep;
+  std::map<identifier, std::set<host_key>> hosts_of;
+  std::map<host_key, host_record> hosts;
   std::uint64_t next_seq = 0;
   std::uint64_t runs = 0;
   bool clean = true;
@@ -34,7 +37,18 @@ struct memory_image {
   }
 
 private:
+  void apply_one(const sleep_record& record) {
+    asleep[record.repo] = record.due;
+  }
+
+  void apply_one(const hosts_record& record) {
+    hosts_of[record.repo] = {record.hosts.begin(), record.hosts.end()};
+  }
+
+  void apply_one(const host_record& record) { hosts[record.host] = record; }
+
   void apply_one(const accept_record& record) {
+    asleep.erase(record.repo);
     const auto& id = record.event.id;
     if (const auto known = events.find(id); known != events.end()) {
       const auto& [entry, seq] = known->second;
@@ -51,6 +65,8 @@ private:
     if (known != events.end()
         && can_follow(known->second.entry.state, record.state))
       known->second.entry.state = record.state;
+    if (known != events.end())
+      asleep.erase(known->second.entry.repo);
   }
 
   void apply_one(const align_record& record) {
@@ -63,6 +79,7 @@ private:
   }
 
   void apply_one(const attempt_record& record) {
+    asleep.erase(record.unit.repo);
     attempts[record.unit.repo][record.unit.owner] = record;
   }
 };
@@ -118,12 +135,39 @@ public:
     return image;
   }
 
-  std::vector<identifier> pending() override {
-    std::set<identifier> repos;
-    for (const auto& [id, row] : live_.events)
-      if (is_waiting(row.entry.state))
-        repos.insert(row.entry.repo);
-    return {repos.begin(), repos.end()};
+  std::vector<pending_identifier> pending() override {
+    std::map<identifier, pending_identifier> repos;
+    for (const auto& [id, row] : live_.events) {
+      const auto& repo = row.entry.repo;
+      if (!is_waiting(row.entry.state))
+        continue;
+      const auto slept = live_.asleep.find(repo);
+      repos[repo] = slept == live_.asleep.end()
+                      ? pending_identifier{repo, false, {}}
+                      : pending_identifier{repo, true, slept->second};
+    }
+    std::vector<pending_identifier> all;
+    for (auto& [repo, known] : repos)
+      all.push_back(std::move(known));
+    return all;
+  }
+
+  std::vector<host_record> hosts() override {
+    std::vector<host_record> all;
+    for (const auto& [host, record] : live_.hosts)
+      all.push_back(record);
+    return all;
+  }
+
+  std::vector<identifier> interested(const host_key& host,
+                                     const identifier& after,
+                                     std::size_t limit) override {
+    std::vector<identifier> page;
+    for (auto i = live_.hosts_of.upper_bound(after);
+         i != live_.hosts_of.end() && page.size() < limit; ++i)
+      if (i->second.contains(host))
+        page.push_back(i->first);
+    return page;
   }
 
   std::optional<known_event> find(const event_id& id) override {

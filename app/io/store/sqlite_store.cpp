@@ -100,11 +100,11 @@ public:
     return image;
   }
 
-  std::vector<identifier> pending() override {
-    std::vector<identifier> repos;
+  std::vector<pending_identifier> pending() override {
+    std::vector<pending_identifier> repos;
     auto row = pending_();
     while (row.next())
-      repos.emplace_back(std::string{row.text(0)});
+      repos.push_back({identifier{std::string{row.text(0)}}, false, {}});
     return repos;
   }
 
@@ -127,6 +127,8 @@ public:
   }
 
 private:
+  template <class Other>
+  void apply_one(const Other&) {}
   void note_previous_run() {
     const sqlite::statement meta{database_,
                                  "SELECT runs, clean, stopped FROM meta"};
