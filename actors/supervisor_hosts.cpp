@@ -36,7 +36,8 @@ host_record record_of(const host_key& host, const engine::host_standing& s) {
 
 // -- throttles ----------------------------------------------------------------
 
-caf::result<throttle_actor> supervisor_state::throttle_of(const host_key& host) {
+caf::result<throttle_actor>
+supervisor_state::throttle_of(const host_key& host) {
   const auto& asking = self_->current_sender();
   const auto i = identifier_ids_.find(asking ? asking->id() : 0);
   const auto who = i == identifier_ids_.end() ? identifier{} : i->second;
@@ -65,8 +66,8 @@ supervisor_state::spawn_throttle(const host_key& host) {
   throttle_order order{host, next_serial_++, limits_of(host), std::nullopt};
   if (const auto standing = hosts_.find(host))
     order.known = record_of(host, *standing);
-  auto handle = make_.make_throttle(host_news_sink{supervisor_actor{self_}},
-                                    order);
+  auto handle
+    = make_.make_throttle(host_news_sink{supervisor_actor{self_}}, order);
   self_->monitor(handle);
   throttle_ids_[handle->id()] = host;
   // The pool tells it which leases and starts of its predecessor count.
@@ -246,8 +247,7 @@ void supervisor_state::send_probe(const host_key& host) {
   probe_times_.arm(host.value, self_->clock().now() + i->second.pause);
   i->second.pause = std::min(2 * i->second.pause, last_probe_pause);
   self_
-    ->request(journal_, caf::infinite,
-              find_interested{host, i->second.last, 1})
+    ->request(journal_, caf::infinite, find_interested{host, i->second.last, 1})
     .then(
       [this, host](const interested& page) {
         if (!stopping_)

@@ -101,8 +101,9 @@ struct parent_of_fakes : Base {
           me->send(parent, loaded{life->name});
         const auto leave = [=, this] {
           if (retires && life->owed.empty())
-            me->send(parent, retire{life->name, life->seen, wakes_at});
+            me->send(parent, retire{life->name, life->seen, wakes_at()});
         };
+        leave();
         const auto note = [=](auto& list, const host_key& which) {
           ++life->seen;
           list.push_back(which);
@@ -258,7 +259,8 @@ struct parent_of_fakes : Base {
   static constexpr live_seconds live_at_start = 10'000;
   bool retires = false;
   bool loads_at_once = true;
-  std::optional<time_point> wakes_at;
+  std::function<std::optional<time_point>()> wakes_at
+    = [] { return std::nullopt; };
   std::vector<std::size_t> plans; ///< One mark for each that was spawned.
   std::vector<std::shared_ptr<identifier_life>> lives;
   std::vector<std::shared_ptr<throttle_life>> throttles;
@@ -939,42 +941,125 @@ CAF_TEST(the supervisor takes all that it owns with it) {
 
 CAF_TEST_FIXTURE_SCOPE_END()
 
-CAF_TEST(an event that crosses the retirement is never lost) {
-  constexpr std::uint64_t seeds = 300;
-  constexpr std::uint64_t events = 20;
-  std::size_t spawned = 0;
-  for (auto seed = first_seed(); seed < first_seed() + seeds; ++seed) {
-    CAF_MESSAGE("seed " << seed);
-    parent_of_fakes<random_schedule> world{seed};
-    world.retires = true;
-    std::uint64_t sent = 0;
-    std::uint64_t answered = 0;
-    const auto asker = world.track(
-      world.sys.spawn([&](caf::event_based_actor* me) -> caf::behavior {
-        return {[&, me](std::uint64_t number) {
-          me->request(world.uut, caf::infinite, world.event(number), repo)
-            .then([&](const admission&) { ++answered; },
+namespace {
+
+/// Offers events of a few identifiers and counts the answers.
+struct busy_world : parent_of_fakes<random_schedule> {
+  using base = parent_of_fakes<random_schedule>;
+  static constexpr std::uint64_t names = 3;
+
+  explicit busy_world(std::uint64_t seed) : base(seed) {
+    retires = true;
+    // The first ones were spawned by nobody yet.
+    asker = track(
+      sys.spawn([this](caf::event_based_actor* me) -> caf::behavior {
+        return {[this, me](std::uint64_t number) {
+          me->request(uut, caf::infinite, event(number), name_of(number))
+            .then([this](const admission&) { ++answered; },
                   [](const caf::error&) { CAF_FAIL("an event was bounced"); });
         }};
       }));
-    while (sent < events) {
+  }
+
+  static identifier name_of(std::uint64_t number) {
+    return identifier{"r" + std::to_string(number % names)};
+  }
+
+  void offer_one() { caf::anon_send(asker, sent++); }
+
+  void disturb() {
+    const host_key which{"h" + std::to_string(rng() % 2) + ".example"};
+    switch (rng() % 6) {
+    case 0:
+      caf::anon_send(uut, host_news{host_change::recovered, {which}});
+      break;
+    case 1:
+      caf::anon_send(uut, host_news{host_change::unblocked, {which}});
+      break;
+    case 2:
+      caf::anon_send(uut, host_news{host_change::idle, {which}});
+      break;
+    case 3:
+      if (!lives.empty())
+        caf::anon_send(lives.back()->handle, url_ready{{}, {}, which, {}});
+      break;
+    default:
+      offer_one();
+    }
+  }
+
+  /// Nobody is left, and everything that was sent was seen by who lived.
+  void check_end() {
+    std::size_t seen = 0;
+    for (const auto& life : lives) {
+      seen += life->events.size();
+      if (is_alive(life->handle))
+        CAF_FAIL("an idle identifier stayed");
+    }
+    if (answered != sent || seen != sent)
+      CAF_FAIL(answered << " answered, " << seen << " seen, " << sent
+                        << " sent");
+    check_books();
+  }
+
+  void check_books() {
+    if (const auto wrong = inside().check_invariants(); !wrong.empty())
+      CAF_FAIL(wrong);
+  }
+
+  std::uint64_t sent = 0;
+  std::uint64_t answered = 0;
+  caf::actor asker;
+};
+
+} // namespace
+
+CAF_TEST(an event that crosses the retirement is never lost) {
+  constexpr std::uint64_t events = 20;
+  const auto seeds = seeds_or(300);
+  std::size_t spawned = 0;
+  for (auto seed = first_seed(); seed < first_seed() + seeds; ++seed) {
+    CAF_MESSAGE("seed " << seed);
+    busy_world world{seed};
+    while (world.sent < events) {
       if (world.rng() % 3 == 0)
-        caf::anon_send(asker, sent++);
+        world.offer_one();
       else
         world.consume_message();
     }
     world.settle();
-    std::size_t seen = 0;
-    for (const auto& life : world.lives) {
-      seen += life->events.size();
-      if (world.is_alive(life->handle))
-        CAF_FAIL("an idle identifier stayed");
-    }
-    if (answered != events || seen != events)
-      CAF_FAIL(answered << " answered, " << seen << " seen");
+    world.check_end();
     spawned += world.lives.size();
   }
   // Neither always the same identifier nor one for each event.
-  CAF_CHECK_GREATER(spawned, seeds);
+  CAF_CHECK_GREATER(spawned, seeds * busy_world::names);
   CAF_CHECK_LESS(spawned, seeds * events);
+}
+
+CAF_TEST(sleepers and calls for hosts at any moment lose nothing and nobody) {
+  const auto seeds = seeds_or(300);
+  std::size_t woken = 0;
+  for (auto seed = first_seed(); seed < first_seed() + seeds; ++seed) {
+    CAF_MESSAGE("seed " << seed);
+    busy_world world{seed};
+    world.put_to_sleep("r0", {host_key{"h0.example"}}, std::nullopt);
+    world.put_to_sleep("r1", {host_key{"h1.example"}}, std::nullopt);
+    world.wakes_at = [&world]() -> std::optional<time_point> {
+      if (world.rng() % 3 == 0)
+        return std::nullopt;
+      return world.now() + std::chrono::milliseconds(world.rng() % 3000);
+    };
+    for (int i = 0; i < 40; ++i) {
+      world.disturb();
+      world.explore(
+        500ms, [&] { world.disturb(); }, [&] { world.check_books(); });
+    }
+    woken += world.lives.size();
+    world.wakes_at = [] { return std::nullopt; };
+    world.advance(24h);
+    world.check_end();
+    if (world.inside().asleep() > 0 || world.pending_timers() > 1)
+      CAF_FAIL("somebody still waits");
+  }
+  CAF_CHECK_GREATER(woken, seeds * 10);
 }
