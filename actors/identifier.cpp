@@ -16,6 +16,10 @@ namespace {
 
 /// Offers that wait for their answer, and events that wait for the image.
 constexpr std::size_t max_offers = 1024;
+
+/// Between two lines of an identifier in the progress of an initial sync.
+constexpr auto report_pause = std::chrono::seconds(10);
+
 constexpr const char* busy_text = "error: purgatory busy, try again";
 
 store_report failure(const caf::error& reason) {
@@ -174,12 +178,15 @@ void identifier_state::take(const event_arrived& message, promise owed) {
 
 void identifier_state::on_moving(const fetch_moving& message) {
   if (const auto i = running_.find(message.lease); i != running_.end())
-    perform(plan_->on_moving(i->second, message.lease, at()));
+    perform(plan_->on_moving(i->second.unit, message.lease, at()));
 }
 
 void identifier_state::on_complete(request_complete message) {
   const auto& result = message.result;
-  running_.erase(message.lease);
+  if (const auto job = running_.extract(message.lease); !job.empty()) {
+    ++steps_.jobs;
+    steps_.job_time += self_->clock().now() - job.mapped().since;
+  }
   tally(counter::sync_attempts, to_string(result.outcome));
   tally(counter::oids_fetched, "", result.got.size());
   tally(counter::wire_requests, message.host.value, result.wire_requests);
@@ -202,6 +209,7 @@ void identifier_state::perform(git::effects todo) {
     std::visit([this](auto& e) { act(e); }, next);
   }
   performing_ = false;
+  report_progress();
 }
 
 template <class Use, class Fail>
@@ -302,7 +310,7 @@ void identifier_state::act(git::use_lease& e) {
 
 void identifier_state::act(git::start_fetch& e) {
   tally(counter::domain_requests, e.host.value);
-  running_.emplace(e.lease, e.unit);
+  running_.insert_or_assign(e.lease, running_job{e.unit, self_->clock().now()});
   self_->send(doors_.pool,
               fetch_request{e.lease, e.unit, e.host, std::move(e.order)},
               completion_sink{identifier_actor{self_}});
@@ -401,6 +409,23 @@ void identifier_state::try_to_leave() {
   self_->send(doors_.supervisor, retire{repo_, seen_, may_sleep_->wake});
 }
 
+/// Now and then, and with the last word before it leaves.
+void identifier_state::report_progress() {
+  const auto now = self_->clock().now();
+  if (!doors_.progress || (now - told_at_ < report_pause && !may_sleep_))
+    return;
+  const auto counts = plan_->hunting_units();
+  const engine::sync_standing standing{plan_->waiting(), counts.units,
+                                       counts.fresh};
+  const bool is_news = standing != told_ || steps_ != engine::sync_steps{};
+  if (!is_news)
+    return;
+  told_at_ = now;
+  told_ = standing;
+  self_->send(doors_.progress,
+              sync_report{repo_, standing, std::exchange(steps_, {})});
+}
+
 void identifier_state::act(git::fact& e) {
   std::vector<log::field> fields;
   for (const auto& [key, value] : e.fields)
@@ -409,6 +434,8 @@ void identifier_state::act(git::fact& e) {
 }
 
 void identifier_state::act(git::met_fate& e) {
+  if (e.fate == entry_state::served)
+    ++steps_.released;
   tally(counter::fates, std::to_string(e.kind) + " " + to_string(e.fate));
 }
 

@@ -23,6 +23,7 @@ struct identifier_doors {
   relay_link_actor relay;
   timer_wheel_actor wheel;
   metrics_actor metrics;
+  sync_report_sink progress = {}; ///< Null unless an initial sync is on.
 };
 
 /// Wall-clock seconds; handed in, so that tests own the time.
@@ -56,6 +57,11 @@ public:
 private:
   using promise = caf::typed_response_promise<admission>;
 
+  struct running_job {
+    unit_key unit;
+    time_point since;
+  };
+
   git::moment at() const;
   void load();
   void on_image(const identifier_image& image);
@@ -64,6 +70,7 @@ private:
   template <class Step>
   void counted(Step step);
   void try_to_leave();
+  void report_progress();
   bool is_leaving() const { return asked_to_retire_ == seen_; }
   void perform(git::effects todo);
   caf::result<admission> admit(event_arrived message);
@@ -118,7 +125,10 @@ private:
   std::optional<git::may_sleep> may_sleep_;           ///< The plan's last word.
   bool catching_up_ = false;               ///< With what came before the image.
   std::optional<std::uint64_t> late_tick_; ///< Came while it was leaving.
-  std::map<lease_id, unit_key> running_;   ///< Jobs.
+  std::map<lease_id, running_job> running_;
+  engine::sync_standing told_; ///< Of the initial sync, with what follows.
+  engine::sync_steps steps_;
+  time_point told_at_;
   std::map<host_key, throttle_actor> throttles_;
   std::map<tenant, git_actor> repositories_;
 };

@@ -25,6 +25,12 @@ using host_news_sink = caf::typed_actor<caf::reacts_to<host_news>>;
 /// Hears that the first request of a lease left.
 using started_sink = caf::typed_actor<caf::reacts_to<fetch_started>>;
 
+/// Hears how an initial sync goes on.
+using sync_report_sink = caf::typed_actor<caf::reacts_to<sync_report>>;
+
+/// Hears that the relay has sent what it had stored.
+using history_sink = caf::typed_actor<caf::reacts_to<history_read>>;
+
 /// Owns one identifier: its entries, units, needs, tried URLs, due time.
 using identifier_actor = caf::typed_actor<
   // An event of this identifier; answered once the journal has it.
@@ -154,6 +160,12 @@ using supervisor_actor = caf::typed_actor<
   caf::replies_to<list_pending>::with<pending_identifiers>,
   // INTERNAL: somebody's sleep, or a host's block, is over.
   caf::reacts_to<backoff_tick>, caf::replies_to<stop_work>::with<work_stopped>>;
+
+/// The first filling of an empty journal: tells how far it is, and ends it.
+using sync_watch_actor
+  = caf::typed_actor<caf::reacts_to<sync_report>, caf::reacts_to<history_read>,
+                     // INTERNAL: time for a line of progress.
+                     caf::reacts_to<backoff_tick>>;
 
 /// The validated configuration; applies changes at runtime.
 using settings_actor

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libsync/engine/sync_progress.hpp"
 #include "libsync/git/admission.hpp"
 #include "libsync/git/plan_settings.hpp"
 #include "libsync/journal.hpp"
@@ -416,6 +417,17 @@ struct plan_changed {
 
 /// Which throttles live now? sync watch -> supervisor
 struct list_throttles {};
+
+/// How an identifier stands while the journal is filled for the first time.
+/// identifier -> sync watch
+struct sync_report {
+  identifier who;
+  engine::sync_standing standing;
+  engine::sync_steps steps; ///< Since its last report.
+};
+
+/// The relay has sent what it had stored. relay link -> sync watch
+struct history_read {};
 
 /// Take no new work. main -> supervisor
 struct stop_work {};

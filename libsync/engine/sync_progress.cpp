@@ -6,6 +6,9 @@ namespace purgatory::engine {
 
 namespace {
 
+/// From the last event of history until its unit is reported.
+constexpr auto settling = std::chrono::minutes(1);
+
 using seconds = std::chrono::duration<double>;
 
 duration rounded(seconds time) {
@@ -33,7 +36,8 @@ void sync_progress::report(const std::string& who,
 }
 
 bool sync_progress::is_over(time_point now) const {
-  return now >= end_ || (history_read_ && sums_.fresh == 0);
+  const bool is_read = history_read_ && now - *history_read_ >= settling;
+  return now >= end_ || (is_read && sums_.fresh == 0);
 }
 
 std::optional<duration>

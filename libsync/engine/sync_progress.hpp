@@ -16,6 +16,7 @@ struct sync_standing {
   std::size_t held = 0;  ///< Entries that wait.
   std::size_t units = 0; ///< That wait for something.
   std::size_t fresh = 0; ///< Of these: without a full round so far.
+  friend bool operator==(const sync_standing&, const sync_standing&) = default;
 };
 
 /// What became of it since it reported last.
@@ -23,6 +24,7 @@ struct sync_steps {
   std::size_t released = 0;
   std::size_t jobs = 0; ///< That ended.
   duration job_time{};  ///< Of all of them.
+  friend bool operator==(const sync_steps&, const sync_steps&) = default;
 };
 
 /// What a host has to do.
@@ -32,8 +34,9 @@ struct host_backlog {
 };
 
 /// The first filling of an empty journal (rules §7): how far it is, how long it
-/// will take, and when it is over: history was read and every unit had a full
-/// round, or seven days have passed.
+/// will take, and when it is over: history was read a minute ago, so that what
+/// came last is known, and every unit had a full round; or seven days have
+/// passed.
 class sync_progress {
 public:
   explicit sync_progress(time_point start,
@@ -52,8 +55,11 @@ public:
   void report(const std::string& who, const sync_standing& standing,
               const sync_steps& steps);
 
-  /// All that the relay had to tell was offered.
-  void history_read() { history_read_ = true; }
+  /// All that the relay had to tell was offered. The first time counts.
+  void history_read(time_point now) {
+    if (!history_read_)
+      history_read_ = now;
+  }
 
   [[nodiscard]] const totals& sums() const { return sums_; }
 
@@ -71,7 +77,7 @@ public:
 
 private:
   time_point end_;
-  bool history_read_ = false;
+  std::optional<time_point> history_read_;
   totals sums_;
   duration job_time_{};
   /// Only names with something that waits; bounded by what the journal holds.

@@ -54,10 +54,10 @@ inline std::string ids_of(const identifier_image& image) {
   return digits;
 }
 
-inline std::string names_of(const std::vector<identifier>& repos) {
+inline std::string names_of(const std::vector<pending_identifier>& all) {
   std::string names;
-  for (const auto& repo : repos)
-    names += repo.value + ";";
+  for (const auto& pending : all)
+    names += pending.repo.value + ";";
   return names;
 }
 

@@ -37,10 +37,17 @@ CAF_TEST(a later report of a name replaces what it holds and adds what it did) {
 CAF_TEST(it is over when history is read and every unit had a full round) {
   report("a", 2, 1, 1);
   CAF_CHECK(!progress.is_over(start));
-  progress.history_read();
-  CAF_CHECK(!progress.is_over(start));
+  progress.history_read(start);
+  CAF_CHECK(!progress.is_over(start + 1h));
   report("a", 2, 1, 0);
-  CAF_CHECK(progress.is_over(start));
+  CAF_CHECK(progress.is_over(start + 1h));
+}
+
+CAF_TEST(what came last in history has a minute to be reported) {
+  progress.history_read(start);
+  CAF_CHECK(!progress.is_over(start + 59s));
+  progress.history_read(start + 59s); // A second connection.
+  CAF_CHECK(progress.is_over(start + 60s));
 }
 
 CAF_TEST(it is not over before history is read) {
