@@ -129,8 +129,18 @@ public:
   virtual void commit() = 0;
   /// All that is known of one identifier.
   virtual identifier_image load(const identifier& repo) = 0;
-  /// Identifiers with entries that still wait.
-  virtual std::vector<identifier> pending() = 0;
+  /// Notes how long the daemon has run; part of the open transaction.
+  virtual void stamp(live_seconds now) = 0;
+  /// Identifiers with entries that wait, or with verdicts to keep.
+  virtual std::vector<pending_identifier> pending() = 0;
+  /// What is remembered of hosts.
+  virtual std::vector<host_record> hosts() = 0;
+  /// At most `limit` sleeping identifiers that `host` could help.
+  virtual std::vector<identifier> interested_in(const host_key& host,
+                                                std::size_t limit)
+    = 0;
+  /// True when `author` took `id` back before it came.
+  virtual bool is_buried(const pubkey& author, const event_id& id) = 0;
   /// Where an event is, if we know it.
   virtual std::optional<known_event> find(const event_id& id) = 0;
   /// How the previous run ended.
