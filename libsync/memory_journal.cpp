@@ -182,8 +182,8 @@ std::vector<pending_identifier> journal_image::pending() const {
   return result;
 }
 
-std::vector<identifier>
-journal_image::interested_in(const host_key& host, std::size_t limit) const {
+std::vector<identifier> journal_image::interested_in(const host_key& host,
+                                                     std::size_t limit) const {
   std::vector<identifier> result;
   const auto found = interested_.find(host);
   if (found == interested_.end())
@@ -214,9 +214,9 @@ std::vector<host_record> journal_image::hosts() const {
 // -- store --------------------------------------------------------------------
 
 memory_store::memory_store(journal_image from)
-  : disk_(std::move(from)),
-    last_run_{disk_.runs == 0, disk_.clean, disk_.clean ? disk_.stopped : 0,
-              disk_.live},
+  : disk_(std::move(from)), last_run_{disk_.runs == 0, disk_.clean,
+                                      disk_.clean ? disk_.stopped : 0,
+                                      disk_.live},
     stamped_(disk_.live) {
   ++disk_.runs;
   disk_.clean = false;
