@@ -91,9 +91,10 @@ identifier_state::make_behavior(identifier repo, identifier_doors doors,
     [this](const plan_changed& m) {
       counted([&] {
         if (loaded_)
-          perform(plan_->on_settings(m.plan, at()));
+          perform(plan_->on_settings(m.plan, m.revive, at()));
         else
-          early_plan_ = m.plan;
+          early_plan_ = plan_changed{
+            m.plan, m.revive || (early_plan_ && early_plan_->revive)};
       });
     },
     [this](const close&) { self_->quit(); },
@@ -113,11 +114,11 @@ void identifier_state::load() {
 
 void identifier_state::on_image(const identifier_image& image) {
   loaded_ = true;
-  self_->send(doors_.supervisor, loaded{repo_});
   catching_up_ = true;
   perform(plan_->restore(image, at()));
+  self_->send(doors_.supervisor, loaded{repo_, plan_->hosts_of_interest()});
   if (early_plan_)
-    perform(plan_->on_settings(*early_plan_, at()));
+    perform(plan_->on_settings(early_plan_->plan, early_plan_->revive, at()));
   for (auto& [message, owed] : std::exchange(early_, {}))
     take(message, owed);
   for (const auto& host : std::exchange(early_recovered_, {}))

@@ -117,7 +117,7 @@ private:
   std::deque<std::pair<event_arrived, promise>> early_; ///< Before loading.
   std::set<host_key> early_recovered_;
   std::set<host_key> early_probes_;
-  std::optional<git::plan_settings> early_plan_;
+  std::optional<plan_changed> early_plan_;
   std::map<std::uint64_t, promise> offers_;
   std::uint64_t next_offer_ = 1;
   std::uint64_t seen_ = 0;

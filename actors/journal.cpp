@@ -84,7 +84,7 @@ journal_actor::behavior_type journal(journal_state::pointer self,
     [&state](const find_interested& wanted) {
       return state.guarded([&]() -> caf::result<interested> {
         return state.when_durable(interested{
-          state.store->interested(wanted.host, wanted.after, wanted.limit)});
+          state.store->interested_in(wanted.host, wanted.after, wanted.limit)});
       });
     },
     [&state](const find_event& wanted) {

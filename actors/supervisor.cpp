@@ -45,7 +45,7 @@ supervisor_state::make_behavior(supervisor_factories factories,
     [this](const host_key& host) { return throttle_of(host); },
     [this](const tenant& repository) { return repository_of(repository); },
     [this](const loaded& message) {
-      on_loaded(message.who);
+      on_loaded(message);
       pump();
     },
     [this](const retire& message) {
@@ -88,7 +88,7 @@ caf::result<admission> supervisor_state::route(event_arrived& message,
   auto i = identifiers_.find(repo);
   if (i == identifiers_.end()
       && (resting_.contains(repo)
-          || loading_ >= options_.max_loading_for_events))
+          || loading_.size() >= options_.max_loading_for_events))
     return admission{action::reject, busy_text};
   auto& known = i == identifiers_.end() ? spawn_identifier(repo) : i->second;
   ++known.sent;
@@ -102,10 +102,14 @@ supervisor_state::spawn_identifier(const identifier& repo) {
     = make_.make_identifier(supervisor_actor{self_}, repo, options_.plan);
   self_->monitor(handle);
   identifier_ids_[handle->id()] = repo;
-  ++loading_;
-  return identifiers_
-    .insert_or_assign(repo, known_identifier{std::move(handle), 0, true, {}})
-    .first->second;
+  loading_.insert(repo);
+  auto& known
+    = identifiers_
+        .insert_or_assign(repo, known_identifier{std::move(handle), 0, {}})
+        .first->second;
+  if (to_revive_.erase(repo) > 0)
+    tell(known, plan_changed{options_.plan, true});
+  return known;
 }
 
 void supervisor_state::on_retire(const retire& message) {
@@ -129,12 +133,15 @@ void supervisor_state::on_retire(const retire& message) {
 
 void supervisor_state::forget_identifier(const identifier& repo) {
   const auto node = identifiers_.extract(repo);
-  auto known = std::move(node.mapped());
-  end_loading(known);
+  const auto& known = node.mapped();
+  loading_.erase(repo);
   identifier_ids_.erase(known.handle->id());
-  for (const auto& host : known.hosts)
-    if (const auto i = throttles_.find(host); i != throttles_.end())
-      i->second.users.erase(repo);
+  for (const auto& host : known.hosts) {
+    const auto i = interest_.find(host);
+    i->second.erase(repo);
+    if (i->second.empty())
+      interest_.erase(i);
+  }
 }
 
 void supervisor_state::on_down(const caf::down_msg& message) {
@@ -238,6 +245,25 @@ void supervisor_state::change_plan(const plan_changed& message) {
   options_.plan = message.plan;
   for (auto& [repo, known] : identifiers_)
     tell(known, message);
+  if (message.revive)
+    revive_sleepers();
+}
+
+/// They are due now, and hear it when they are awake.
+void supervisor_state::revive_sleepers() {
+  self_->request(journal_, caf::infinite, list_pending{})
+    .then(
+      [this](const pending_identifiers& pending) {
+        const auto now = self_->clock().now();
+        for (const auto& [repo, asleep, due] : pending.repos) {
+          if (identifiers_.contains(repo) || resting_.contains(repo))
+            continue;
+          to_revive_.insert(repo);
+          sleepers_.pull_to(repo.value, now);
+        }
+        pump();
+      },
+      [](caf::error&) {});
 }
 
 // -- the end ------------------------------------------------------------------
@@ -261,18 +287,22 @@ void supervisor_state::let_all_go() {
 }
 
 std::string supervisor_state::check_invariants() const {
-  std::size_t loading = 0;
   for (const auto& [repo, known] : identifiers_) {
-    loading += known.loading ? 1U : 0U;
     if (sleepers_.contains(repo.value))
       return "who is awake does not sleep: " + repo.value;
     for (const auto& host : known.hosts)
-      if (const auto i = throttles_.find(host);
-          i == throttles_.end() || !i->second.users.contains(repo))
-        return "a throttle knows who holds it: " + host.value;
+      if (const auto i = interest_.find(host);
+          i == interest_.end() || !i->second.contains(repo))
+        return "who names a host is known: " + host.value;
   }
-  if (loading != loading_)
-    return "who loads is counted";
+  for (const auto& [host, repos] : interest_)
+    for (const auto& repo : repos)
+      if (const auto i = identifiers_.find(repo);
+          i == identifiers_.end() || !i->second.hosts.contains(host))
+        return "who is known names the host: " + host.value;
+  for (const auto& repo : loading_)
+    if (!identifiers_.contains(repo))
+      return "who loads lives: " + repo.value;
   for (const auto& repo : resting_)
     if (!sleepers_.contains(repo.value))
       return "who rests will wake: " + repo.value;

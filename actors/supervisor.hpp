@@ -104,15 +104,13 @@ private:
 
   struct known_identifier {
     identifier_actor handle;
-    std::uint64_t sent = 0; ///< Messages that it has to see before it leaves.
-    bool loading = true;
-    std::set<host_key> hosts; ///< Whose throttle it holds.
+    std::uint64_t sent = 0;   ///< Messages that it has to see before it leaves.
+    std::set<host_key> hosts; ///< That it names, or has asked for a turn.
   };
 
   struct known_throttle {
     throttle_actor handle;
-    std::set<identifier> users; ///< Live identifiers that hold the handle.
-    bool leaving = false;       ///< Told to go; not gone yet.
+    bool leaving = false; ///< Told to go; not gone yet.
     std::vector<
       std::pair<identifier, caf::typed_response_promise<throttle_actor>>>
       waiting; ///< Asked meanwhile.
@@ -136,6 +134,7 @@ private:
   caf::result<limits_set> apply(const set_limits& wanted);
   [[nodiscard]] host_limits limits_of(const host_key& host) const;
   void change_plan(const plan_changed& message);
+  void revive_sleepers();
   void let_all_go();
   /// Sends what has to be seen before it may leave.
   template <class Message>
@@ -155,8 +154,7 @@ private:
   // supervisor_sleep.cpp
   caf::result<pending_identifiers> take_up_work();
   void put_to_bed(const pending_identifiers& pending);
-  void on_loaded(const identifier& repo);
-  void end_loading(known_identifier& known);
+  void on_loaded(const loaded& message);
   /// After every change: wakes who may wake, then arms the timer.
   void pump();
   [[nodiscard]] std::size_t room_to_load() const;
@@ -166,6 +164,8 @@ private:
   // supervisor_hosts.cpp
   caf::result<throttle_actor> throttle_of(const host_key& host);
   throttle_actor hand_out(const host_key& host, const identifier& to);
+  void note_interest(const identifier& repo, const host_key& host);
+  void forget_interest(const host_key& host);
   known_throttle& spawn_throttle(const host_key& host);
   void on_throttle_down(const host_key& host);
   void let_go(const host_key& host);
@@ -204,10 +204,13 @@ private:
   std::unordered_set<identifier> resting_;
 
   engine::sleepers sleepers_; ///< By identifier; who rests is among them.
-  std::size_t loading_ = 0;
+  std::set<identifier> loading_;
+  std::set<identifier> to_revive_; ///< Sleepers, by new settings.
   engine::generation timer_;
   std::optional<time_point> armed_for_;
 
+  /// Who lives and names a host, or holds its throttle.
+  std::map<host_key, std::set<identifier>> interest_;
   engine::host_table hosts_;
   std::map<host_key, host_record> unwritten_hosts_;
   bool writing_hosts_ = false;

@@ -54,11 +54,25 @@ throttle_actor supervisor_state::hand_out(const host_key& host,
                                           const identifier& to) {
   const auto i = throttles_.find(host);
   auto& known = i == throttles_.end() ? spawn_throttle(host) : i->second;
-  if (const auto user = identifiers_.find(to); user != identifiers_.end()) {
-    known.users.insert(to);
-    user->second.hosts.insert(host);
-  }
+  note_interest(to, host);
   return known.handle;
+}
+
+void supervisor_state::note_interest(const identifier& repo,
+                                     const host_key& host) {
+  const auto known = identifiers_.find(repo);
+  if (known == identifiers_.end())
+    return;
+  known->second.hosts.insert(host);
+  interest_[host].insert(repo);
+}
+
+void supervisor_state::forget_interest(const host_key& host) {
+  auto node = interest_.extract(host);
+  if (node.empty())
+    return;
+  for (const auto& repo : node.mapped())
+    identifiers_.at(repo).hosts.erase(host);
 }
 
 supervisor_state::known_throttle&
@@ -83,17 +97,17 @@ supervisor_state::spawn_throttle(const host_key& host) {
 void supervisor_state::on_throttle_down(const host_key& host) {
   auto node = throttles_.extract(host);
   auto gone = std::move(node.mapped());
-  for (const auto& repo : gone.users) {
-    auto& user = identifiers_.at(repo);
-    user.hosts.erase(host);
-    tell(user, throttle_restarted{host});
-  }
   if (stopping_) {
     for (auto& [who, owed] : gone.waiting)
       owed.deliver(gone.handle);
     return;
   }
-  if (!gone.leaving)
+  if (const auto named = interest_.find(host); named != interest_.end())
+    for (const auto& repo : named->second)
+      tell(identifiers_.at(repo), throttle_restarted{host});
+  if (gone.leaving)
+    forget_interest(host);
+  else
     log::error("Throttle died and will be replaced", {{"domain", host}});
   for (auto& [who, owed] : gone.waiting)
     owed.deliver(hand_out(host, who));
@@ -177,11 +191,14 @@ void supervisor_state::restore_host(const host_record& record) {
 
 // -- recovery -----------------------------------------------------------------
 
-/// Who lives and names the host hears it now; the journal knows who sleeps.
+/// Who lives and names the host hears it now, and who has yet to say what he
+/// names; the journal knows who sleeps.
 void supervisor_state::start_recovery(const host_key& host) {
-  if (const auto i = throttles_.find(host); i != throttles_.end())
-    for (const auto& repo : i->second.users)
-      tell(identifiers_.at(repo), host_recovered{host});
+  auto hearers = loading_;
+  if (const auto named = interest_.find(host); named != interest_.end())
+    hearers.insert(named->second.begin(), named->second.end());
+  for (const auto& repo : hearers)
+    tell(identifiers_.at(repo), host_recovered{host});
   recovering_[host] = identifier{};
 }
 
@@ -238,8 +255,8 @@ void supervisor_state::end_probe(const host_key& host) {
   probe_times_.remove(host.value);
 }
 
-/// One identifier at a time is asked, in order of name: who lives and holds
-/// the throttle, or who names the host in the journal.
+/// One identifier at a time is asked, in order of name: who lives and names the
+/// host, or who sleeps and does so in the journal.
 void supervisor_state::send_probe(const host_key& host) {
   const auto i = probes_.find(host);
   if (i == probes_.end())
@@ -262,11 +279,10 @@ void supervisor_state::probe_next(const host_key& host,
   const auto i = probes_.find(host);
   if (i == probes_.end())
     return;
-  if (const auto known = throttles_.find(host); known != throttles_.end()) {
-    const auto& users = known->second.users;
-    if (const auto user = users.upper_bound(i->second.last);
-        user != users.end())
-      candidates.push_back(*user);
+  if (const auto named = interest_.find(host); named != interest_.end()) {
+    const auto next = named->second.upper_bound(i->second.last);
+    if (next != named->second.end())
+      candidates.push_back(*next);
   }
   if (!candidates.empty()) {
     const auto chosen = *std::min_element(candidates.begin(), candidates.end());

@@ -6,7 +6,6 @@
 #include <caf/scheduler/abstract_coordinator.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace purgatory {
 
@@ -47,14 +46,10 @@ void supervisor_state::put_to_bed(const pending_identifiers& pending) {
   }
 }
 
-void supervisor_state::on_loaded(const identifier& repo) {
-  if (const auto i = identifiers_.find(repo); i != identifiers_.end())
-    end_loading(i->second);
-}
-
-void supervisor_state::end_loading(known_identifier& known) {
-  if (std::exchange(known.loading, false))
-    --loading_;
+void supervisor_state::on_loaded(const loaded& message) {
+  loading_.erase(message.who);
+  for (const auto& host : message.hosts)
+    note_interest(message.who, host);
 }
 
 void supervisor_state::pump() {
@@ -76,7 +71,7 @@ void supervisor_state::pump() {
 }
 
 std::size_t supervisor_state::room_to_load() const {
-  return options_.max_loading - std::min(loading_, options_.max_loading);
+  return options_.max_loading - std::min(loading_.size(), options_.max_loading);
 }
 
 void supervisor_state::wake(const identifier& repo) {

@@ -52,8 +52,9 @@ void sync_watch_state::on_tick() {
   }
   arm();
   self_->request(supervisor_, caf::infinite, list_throttles{})
-    .then([this](const std::vector<throttle_actor>& all) { ask_throttles(all); },
-          [](caf::error&) {});
+    .then(
+      [this](const std::vector<throttle_actor>& all) { ask_throttles(all); },
+      [](caf::error&) {});
 }
 
 /// One that leaves meanwhile has nothing that waits.
@@ -84,14 +85,14 @@ void sync_watch_state::write_line(
   const auto rest = progress_->remaining(hosts, config_.workers);
   const auto seconds
     = rest ? std::chrono::ceil<std::chrono::seconds>(*rest).count() : -1;
-  log::info("Initial sync goes on",
-            {{"held", sums.held},
-             {"released", sums.released},
-             {"units", sums.units},
-             {"units_without_full_round", sums.fresh},
-             {"jobs", sums.jobs},
-             {"eta_seconds",
-              rest ? std::to_string(seconds) : std::string{"unknown"}}});
+  log::info(
+    "Initial sync goes on",
+    {{"held", sums.held},
+     {"released", sums.released},
+     {"units", sums.units},
+     {"units_without_full_round", sums.fresh},
+     {"jobs", sums.jobs},
+     {"eta_seconds", rest ? std::to_string(seconds) : std::string{"unknown"}}});
 }
 
 void sync_watch_state::end() {

@@ -51,6 +51,17 @@ bool can_follow(entry_state from, entry_state to);
 const char* to_string(provenance value);
 const char* to_string(entry_state value);
 
+/// When an entry gives up or tries again (rules §1, §7). Fixed at arrival and
+/// at parking; a revival sets all five anew.
+struct entry_horizon {
+  live_seconds arrived = 0;
+  std::uint32_t rounds_at_arrival = 0; ///< Full rounds of its unit by then.
+  std::int64_t window = 0;             ///< Seconds of the hunting window.
+  std::optional<live_seconds> parked_at;
+  std::uint32_t parked_round = 0; ///< Parked rounds that were consumed.
+  friend bool operator==(const entry_horizon&, const entry_horizon&) = default;
+};
+
 /// An event is accepted into the journal. A known id changes nothing, except
 /// where it was dropped: a later copy is accepted anew (rules §2.2).
 struct accept_record {
@@ -59,6 +70,7 @@ struct accept_record {
   entry_state state = entry_state::hunting;
   provenance from = provenance::sync;
   unix_seconds arrived = 0;
+  entry_horizon horizon = {};
 };
 
 /// An event moves on, as far as `can_follow` lets it. An unknown id changes
@@ -76,22 +88,12 @@ struct align_record {
   std::vector<git::ref_change> changes; ///< Empty while not finished.
 };
 
-/// A round of a unit ended; the next one is due at `due`.
+/// A round of a unit ended; the next one is due at `due` (0: none is).
 struct attempt_record {
   unit_key unit;
-  std::uint32_t attempts = 0;
-  unix_seconds due = 0;
-};
-
-/// When an entry gives up or tries again (rules §1, §7). Fixed at arrival and
-/// at parking; a revival sets all five anew.
-struct entry_horizon {
-  live_seconds arrived = 0;
-  std::uint32_t rounds_at_arrival = 0; ///< Full rounds of its unit by then.
-  std::int64_t window = 0;             ///< Seconds of the hunting window.
-  std::optional<live_seconds> parked_at;
-  std::uint32_t parked_round = 0; ///< Parked rounds that were consumed.
-  friend bool operator==(const entry_horizon&, const entry_horizon&) = default;
+  std::uint32_t attempts = 0; ///< Rounds in a row that did not help.
+  std::uint32_t rounds = 0;   ///< Full rounds that tried something, ever.
+  live_seconds due = 0;
 };
 
 /// The horizon of an event has changed. An unknown id changes nothing.
@@ -112,12 +114,13 @@ struct pair_memory {
   };
   fetch_class last = fetch_class::ok; ///< Of the last real outcome.
   std::uint32_t failures = 0;         ///< In a row, of class `last`.
-  std::uint32_t outcomes = 0;         ///< Real ones, ever: what verdicts count.
   live_seconds next_allowed = 0;      ///< Not asked before.
   double score = 0;                   ///< Decaying count of successes.
   live_seconds scored_at = 0;         ///< When `score` was true.
   std::optional<live_seconds> last_ok;
   std::uint64_t host_probes = 0; ///< Failed probes of its host seen so far.
+  /// The latest real outcomes, oldest first: what verdicts count.
+  std::vector<live_seconds> recent;
   std::vector<absent_object> absent;
   friend bool operator==(const pair_memory&, const pair_memory&) = default;
 };
@@ -178,17 +181,8 @@ struct host_record {
 
 using journal_record
   = std::variant<accept_record, state_record, align_record, attempt_record,
+                 horizon_record, pair_record, verdict_record, tombstone_record,
                  sleep_record, hosts_record, host_record>;
-
-/// An identifier that holds something. `asleep`: it has nothing to do before
-/// `due`, or, without, until an event or a host calls.
-struct pending_identifier {
-  identifier repo;
-  bool asleep = false;
-  std::optional<live_seconds> due = {};
-  friend bool operator==(const pending_identifier&, const pending_identifier&)
-    = default;
-};
 
 /// One event as it was stored. Events that no longer wait and are not served
 /// come with their id, author, kind and time, but without tags and content.
@@ -197,6 +191,7 @@ struct stored_event {
   entry_state state = entry_state::hunting;
   provenance from = provenance::sync;
   unix_seconds arrived = 0;
+  entry_horizon horizon = {};
 };
 
 /// All that the journal knows of one identifier.
@@ -204,6 +199,16 @@ struct identifier_image {
   identifier repo;
   std::vector<stored_event> events; ///< In order of arrival.
   std::vector<attempt_record> attempts;
+  std::vector<pair_record> pairs = {};
+  std::vector<verdict_record> verdicts = {};
+  std::vector<tombstone_record> tombstones = {}; ///< That concern it.
+};
+
+/// An identifier that has something to do, now or later.
+struct pending_identifier {
+  identifier repo;
+  bool asleep = false; ///< Until `due`, or until somebody calls.
+  std::optional<live_seconds> due = {};
 };
 
 /// Where to find an event.
@@ -218,6 +223,7 @@ struct previous_run {
   bool first = true;        ///< There was none.
   bool clean = true;        ///< It stopped by itself.
   unix_seconds stopped = 0; ///< When, if it stopped by itself.
+  live_seconds live = 0;    ///< How long the daemon had run by then.
 };
 
 } // namespace purgatory

@@ -129,16 +129,20 @@ public:
   virtual void commit() = 0;
   /// All that is known of one identifier.
   virtual identifier_image load(const identifier& repo) = 0;
-  /// Identifiers with entries that still wait.
+  /// Notes how long the daemon has run; part of the open transaction.
+  virtual void stamp(live_seconds now) = 0;
+  /// Identifiers with entries that wait, or with verdicts to keep.
   virtual std::vector<pending_identifier> pending() = 0;
   /// What is remembered of hosts.
-  virtual std::vector<host_record> hosts() { return {}; }
-  /// Identifiers after `after` whom a recovery of `host` would help, in order
+  virtual std::vector<host_record> hosts() = 0;
+  /// Sleeping identifiers that `host` could help: those after `after`, in order
   /// of name, at most `limit`.
-  virtual std::vector<identifier> interested(const host_key&, const identifier&,
-                                             std::size_t) {
-    return {};
-  }
+  virtual std::vector<identifier> interested_in(const host_key& host,
+                                                const identifier& after,
+                                                std::size_t limit)
+    = 0;
+  /// True when `author` took `id` back before it came.
+  virtual bool is_buried(const pubkey& author, const event_id& id) = 0;
   /// Where an event is, if we know it.
   virtual std::optional<known_event> find(const event_id& id) = 0;
   /// How the previous run ended.

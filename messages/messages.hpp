@@ -407,12 +407,14 @@ struct close {};
 /// supervisor
 struct loaded {
   identifier who;
+  std::vector<host_key> hosts = {}; ///< Whose recovery would help.
 };
 
 /// These settings of the plan are in force from now on, for who lives and who
 /// comes. any -> supervisor -> identifiers
 struct plan_changed {
   git::plan_settings plan;
+  bool revive = false; ///< What is parked or given up is tried anew.
 };
 
 /// Which throttles live now? sync watch -> supervisor

@@ -42,6 +42,8 @@ inline constexpr const char* already_have
   = "duplicate: already have this event";
 inline constexpr const char* have_newer = "duplicate: have newer event";
 inline constexpr const char* deleted = "blocked: deleted by its author";
+inline constexpr const char* previously_expired
+  = "invalid: previously expired from purgatory without git data";
 inline constexpr const char* refused_by_relay
   = "blocked: our relay refused this event";
 inline constexpr const char* not_listed

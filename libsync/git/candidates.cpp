@@ -1,13 +1,12 @@
 #include "libsync/git/candidates.hpp"
 
-#include "libsync/git/plan_settings.hpp"
-
 #include <algorithm>
+#include <set>
 
 namespace purgatory::git {
 
 std::vector<clone_url> askable_urls(const std::vector<std::string>& raw,
-                                    const std::set<std::string>& own_origins) {
+                                    const plan_settings& settings) {
   std::vector<clone_url> result;
   std::set<remote_url> seen;
   for (const auto& text : raw) {
@@ -15,7 +14,8 @@ std::vector<clone_url> askable_urls(const std::vector<std::string>& raw,
       break;
     auto parsed = parse_clone_url(text);
     auto* url = std::get_if<clone_url>(&parsed);
-    if (url == nullptr || own_origins.contains(url->origin())
+    if (url == nullptr || settings.own_origins.contains(url->origin())
+        || settings.deny_hosts.contains(url->host.value)
         || !seen.insert(url->text).second)
       continue;
     result.push_back(std::move(*url));
@@ -23,15 +23,14 @@ std::vector<clone_url> askable_urls(const std::vector<std::string>& raw,
   return result;
 }
 
-std::vector<clone_url>
-announced_urls(const authority& announcements,
-               const std::vector<pubkey>& owners,
-               const std::set<std::string>& own_origins) {
+std::vector<clone_url> announced_urls(const authority& announcements,
+                                      const std::vector<pubkey>& owners,
+                                      const plan_settings& settings) {
   std::vector<std::vector<clone_url>> offers;
   std::size_t turns = 0;
   for (const auto& owner : owners)
     if (const auto* known = announcements.find(owner)) {
-      offers.push_back(askable_urls(known->content.clone_urls, own_origins));
+      offers.push_back(askable_urls(known->content.clone_urls, settings));
       turns = std::max(turns, offers.back().size());
     }
   std::vector<clone_url> result;

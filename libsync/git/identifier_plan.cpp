@@ -42,57 +42,6 @@ identifier_plan::identifier_plan(identifier repo, plan_settings settings,
   : repo_(std::move(repo)), settings_(std::move(settings)),
     backoff_(make_backoff(settings_)), random_(seed) {}
 
-effects identifier_plan::restore(const identifier_image& image, moment at) {
-  at_ = at;
-  for (const auto& stored : image.events) {
-    const auto& ev = stored.event;
-    if (!is_waiting(stored.state)) {
-      known_[ev.id] = stored.state;
-      if (stored.state != entry_state::served)
-        continue;
-      const auto typed = nostr::read_git_event(ev, settings_.max_refs);
-      if (std::holds_alternative<nostr::announcement>(typed))
-        remember_announcement(ev, true);
-      else if (const auto* s = std::get_if<nostr::state>(&typed))
-        remember_served(ev, *s);
-      else if (const auto* pr = std::get_if<nostr::pull_request>(&typed))
-        served_pulls_[ev.id] = pr->repositories;
-      continue;
-    }
-    entry e;
-    e.ev = ev;
-    e.content = nostr::read_git_event(ev, settings_.max_refs);
-    e.from = stored.from;
-    // What was being aligned starts again: every step is idempotent.
-    e.state = stored.state == entry_state::aligning ? entry_state::hunting
-                                                    : stored.state;
-    e.arrived = at.now;
-    e.not_before = at.now;
-    if (e.announcement() != nullptr && e.state != entry_state::future)
-      remember_announcement(ev, false);
-    waiting_.insert_or_assign(ev.id, std::move(e));
-  }
-  for (const auto& [unit_id, attempts, due] : image.attempts) {
-    auto& u = unit_of(unit_id.owner);
-    u.round.restore_attempts(attempts);
-    const auto wait = std::clamp<unix_seconds>(
-      due - at.wall, 0,
-      std::chrono::ceil<std::chrono::seconds>(settings_.backoff_cap).count());
-    u.wait.pull_to(at.now + std::chrono::seconds(wait));
-  }
-  authority_changed_ = true;
-  reclassify();
-  for (const auto& [id, e] : waiting_)
-    if (e.state == entry_state::hunting) {
-      ask_presence(e);
-      // A unit with a schedule keeps it; the others are due now.
-      const auto owner = unit_owner(e);
-      if (owner && !unit_of(*owner).wait.due())
-        schedule(e);
-    }
-  return finish();
-}
-
 std::optional<entry_state> identifier_plan::where(const event_id& id) const {
   if (const auto i = waiting_.find(id); i != waiting_.end())
     return i->second.state;
@@ -102,15 +51,25 @@ std::optional<entry_state> identifier_plan::where(const event_id& id) const {
 }
 
 bool identifier_plan::idle() const {
-  return waiting_.empty() && records_.empty() && look_ups_.empty()
-         && places_being_left_ == 0 && !alignment_
-         && std::none_of(units_.begin(), units_.end(), [](const auto& u) {
-              return u.second.round.busy() || u.second.preparing;
-            });
+  const auto is_busy = [](const auto& u) {
+    return u.second.round.busy() || u.second.round.in_round();
+  };
+  const auto is_sent = [](const auto& known) { return known.second.sent; };
+  return records_.empty() && look_ups_.empty() && places_being_left_ == 0
+         && !alignment_ && preparing_.empty()
+         && std::none_of(units_.begin(), units_.end(), is_busy)
+         && std::none_of(waiting_.begin(), waiting_.end(), is_sent);
 }
 
 effects identifier_plan::on_recorded(std::uint64_t token, moment at) {
   at_ = at;
+  if (sleep_token_ == token) {
+    sleep_token_.reset();
+    if (idle()) {
+      out_.push_back(may_sleep{next_due()});
+      return std::exchange(out_, {});
+    }
+  }
   auto node = records_.extract(token);
   if (node.empty())
     return finish();
@@ -125,7 +84,7 @@ effects identifier_plan::on_recorded(std::uint64_t token, moment at) {
       out_.push_back(answer_offer{offer, std::move(decision)});
     if (std::exchange(e.is_new, false))
       announce_held(e);
-    else if (e.state == entry_state::hunting)
+    else if (e.is_hunted())
       schedule(e); // It could not be hunted before it was durable.
   }
   if (alignment_ && alignment_->token == token)
@@ -156,17 +115,30 @@ std::optional<time_point> identifier_plan::next_due() const {
   std::optional<time_point> result;
   const auto consider
     = [&](time_point due) { result = result ? std::min(*result, due) : due; };
-  for (const auto& [owner, u] : units_)
-    if (u.wait.due() && !u.round.in_round() && !u.round.busy())
+  for (const auto& [lead, u] : units_) {
+    if (u.wait.due() && !u.round.in_round())
       consider(*u.wait.due());
-  for (const auto& [id, e] : waiting_) {
-    if (e.state == entry_state::unsatisfiable)
-      consider(e.arrived + settings_.expiry);
-    else if (e.state == entry_state::future)
-      consider(at_.now + seconds_until_present(e));
-    else if (e.release_after > at_.now)
-      consider(e.release_after);
+    if (const auto due = u.round.next_due(at_.now))
+      consider(*due);
   }
+  const auto consider_ahead = [&](time_point due) {
+    if (due > at_.now)
+      consider(due);
+  };
+  for (const auto& [id, e] : waiting_) {
+    consider_ahead(e.life.window_end());
+    consider_ahead(e.release_after);
+    if (e.state == entry_state::future)
+      consider(at_.now + seconds_until_present(e));
+    else if (e.state == entry_state::orphan)
+      consider_ahead(e.life.arrived() + settings_.orphan_ttl);
+    else if (e.state == entry_state::soft_expired)
+      consider_ahead(e.life.window_end() + settings_.announcement_retention);
+    else if (e.state == entry_state::parked)
+      consider_ahead(e.life.verdict_after(settings_.life));
+  }
+  for (const auto& [id, old] : verdicts_)
+    consider_ahead(old.since + settings_.verdict_ttl);
   return result;
 }
 
@@ -205,8 +177,7 @@ effects identifier_plan::finish() {
   for (const auto& owner : owners)
     advance(owner);
   arm();
-  if (idle())
-    out_.push_back(may_sleep{});
+  sleep_if_idle();
   return std::exchange(out_, {});
 }
 
@@ -218,8 +189,7 @@ void identifier_plan::expire() {
       continue;
     if (e.state == entry_state::future && seconds_until_present(e).count() == 0)
       present.push_back(id);
-    if (e.state == entry_state::unsatisfiable
-        && e.arrived + settings_.expiry <= at_.now)
+    if (e.state == entry_state::unsatisfiable && e.life.window_end() <= at_.now)
       over.push_back(id);
   }
   for (const auto& id : over)
@@ -227,6 +197,7 @@ void identifier_plan::expire() {
   for (const auto& id : present)
     if (const auto i = waiting_.find(id); i != waiting_.end())
       reopen(i->second);
+  judge_windows();
 }
 
 void identifier_plan::arm() {

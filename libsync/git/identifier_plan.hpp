@@ -5,8 +5,12 @@
 #include "libsync/engine/generation.hpp"
 #include "libsync/git/authority.hpp"
 #include "libsync/git/effects.hpp"
+#include "libsync/git/horizon.hpp"
 #include "libsync/git/hunt.hpp"
 #include "libsync/git/plan_settings.hpp"
+#include "libsync/git/tombstones.hpp"
+#include "libsync/git/unit_groups.hpp"
+#include "libsync/git/url_memory.hpp"
 #include "libsync/journal.hpp"
 #include "libsync/nostr/git_events.hpp"
 
@@ -48,13 +52,27 @@ public:
   effects restore(const identifier_image& image, moment at);
 
   /// An event was offered; answered once by `answer_offer{offer}`.
+  /// `relay`: host of the relay that served it, if known: its git server is
+  /// asked first.
   effects on_event(const nostr::event& ev, provenance from, std::uint64_t offer,
-                   moment at);
+                   moment at, const host_key& relay = {});
 
   effects on_recorded(std::uint64_t token, moment at);
   effects on_granted(const unit_key& unit, const host_key& host, lease_id lease,
                      moment at);
-  effects on_queued(const unit_key& unit, const host_key& host, moment at);
+  effects on_queued(const unit_key& unit, const host_key& host,
+                    const host_view& view, moment at);
+  /// The job under `lease` has had its first pack byte.
+  effects on_moving(const unit_key& unit, lease_id lease, moment at);
+  /// A host that failed answers again: what is parked there goes on.
+  effects on_host_recovered(const host_key& host, moment at);
+  /// Somebody has to try this host: with what is needed there, parked or not.
+  effects on_probe(const host_key& host, moment at);
+  /// An operator wants everything tried anew.
+  effects on_retry(moment at);
+  /// The configuration changed; what is parked or given up is tried anew, if
+  /// `revive`.
+  effects on_settings(plan_settings settings, bool revive, moment at);
   effects on_place_lost(const unit_key& unit, const host_key& host, moment at);
   effects on_place_left(moment at);
   /// The throttle of `host` was replaced: places there are gone.
@@ -76,19 +94,6 @@ public:
   effects on_publish_failed(const event_id& id, const std::string& detail,
                             moment at);
   effects on_tick(std::uint64_t generation, moment at);
-
-  // Inputs that do not change the plan yet.
-  effects on_queued(const unit_key& who, const host_key& host, const host_view&,
-                    moment at) {
-    return on_queued(who, host, at);
-  }
-  effects on_moving(const unit_key&, lease_id, moment at) { return nudge(at); }
-  effects on_host_recovered(const host_key&, moment at) { return nudge(at); }
-  effects on_probe(const host_key&, moment at) { return nudge(at); }
-  effects on_settings(plan_settings settings, moment at) {
-    settings_ = std::move(settings);
-    return nudge(at);
-  }
 
   // -- observers --------------------------------------------------------------
 
@@ -113,6 +118,15 @@ public:
   /// What may be asked now for the unit of `owner`, in order.
   [[nodiscard]] std::vector<task> open_tasks(const pubkey& owner) const;
 
+  /// Events that were given up and may be revived.
+  [[nodiscard]] std::size_t verdicts() const { return verdicts_.size(); }
+
+  /// Full rounds of the unit of `owner` that tried something.
+  [[nodiscard]] std::uint32_t rounds(const pubkey& owner) const;
+
+  /// Hosts whose recovery would help.
+  [[nodiscard]] std::vector<host_key> hosts_of_interest() const;
+
 private:
   struct offer_answer {
     std::uint64_t offer;
@@ -124,7 +138,8 @@ private:
     nostr::git_event content;
     entry_state state = entry_state::hunting;
     provenance from = provenance::sync;
-    time_point arrived;
+    horizon life;
+    host_key relay;                    ///< That served it; may be empty.
     time_point not_before;             ///< Debounce: not wanted before.
     time_point release_after;          ///< Pause after a failed alignment.
     int unwritten = 0;                 ///< Records that are not durable yet.
@@ -139,15 +154,29 @@ private:
     const nostr::state* state_content() const;
     const nostr::pull_request* pull_request() const;
     std::vector<oid> oids() const;
+
+    /// Its objects are looked for, now or later.
+    bool is_hunted() const {
+      return announcement() == nullptr
+             && (state == entry_state::hunting || state == entry_state::parked);
+    }
   };
 
   struct unit {
     hunt round;
     engine::debounce wait;      ///< Until the next round.
     std::set<event_id> members; ///< Whose objects this round looks for.
-    bool prepared = false;
-    bool preparing = false;
-    std::deque<time_point> resets; ///< Of the last hour.
+    std::map<remote_url, url_memory> urls;
+    std::uint32_t rounds = 0;        ///< Full ones that tried something.
+    bool is_parked_round = false;    ///< Back-off of some classes is waived.
+    bool is_restored = false;        ///< No verdict before one more round.
+    std::deque<time_point> resets{}; ///< Of the last hour.
+  };
+
+  /// A hunt that was given up.
+  struct given_up {
+    entry last;
+    time_point since;
   };
 
   /// The alignment that runs now.
@@ -178,6 +207,8 @@ private:
   void admit_deletion(const nostr::deletion& content, std::uint64_t offer);
   bool answer_if_known(const nostr::event& ev, provenance from,
                        std::uint64_t offer);
+  bool answer_verdict(const event_id& id, provenance from, std::uint64_t offer);
+  bool answer_if_buried(const nostr::event& ev, std::uint64_t offer);
   bool refuse_future(entry& next, std::uint64_t offer);
   bool is_full(const entry& next, std::uint64_t offer);
   void accept(entry next, std::uint64_t offer);
@@ -185,6 +216,8 @@ private:
   entry_state standing_of(const entry& next) const;
   bool lists_us(const nostr::announcement& content) const;
   void note_new_information(const entry& next);
+  void reset_attempts(unit& u, const pubkey& author);
+  void bury(const nostr::deletion& content);
 
   // plan_authority.cpp
   std::vector<pubkey> governed_owners(const entry& e) const;
@@ -203,27 +236,77 @@ private:
   void remember_announcement(const nostr::event& ev, bool served);
   void remember_served(const nostr::event& ev, const nostr::state& content);
 
-  // plan_hunting.cpp
-  void advance(const pubkey& owner);
-  void begin_round(const pubkey& owner, unit& u);
-  void finish_round(const pubkey& owner, unit& u);
-  void start_job(const unit_key& key, lease_id lease, const turn& t);
+  // plan_units.cpp
+  unit& unit_of(const pubkey& owner);
+  const unit* find_unit(const pubkey& owner) const;
+  unit& unit_with(const unit_key& name, lease_id lease);
+  void regroup();
+  void join(const pubkey& lead, unit from);
+  std::vector<pubkey> leads() const;
+
+  // plan_urls.cpp
+  std::vector<task> all_tasks(const pubkey& lead,
+                              const std::vector<const entry*>& entries) const;
+  std::vector<task> permitted(const unit& u, std::vector<task> open) const;
+  std::optional<time_point>
+  earliest_permitted(const unit& u, const std::vector<task>& open) const;
+  bool has_urls(const entry& e) const;
+  std::vector<remote_url> urls_of(const entry& e) const;
+  void sort_by_promise(const unit& u, const std::vector<const entry*>& entries,
+                       std::vector<task>& open) const;
+
+  // plan_rounds.cpp
+  void advance(const pubkey& lead);
+  void begin_round(const pubkey& lead, unit& u);
+  void finish_round(const pubkey& lead, unit& u);
+  void prepare_targets(const std::vector<task>& open);
+  bool is_preparing(const pubkey& lead) const;
   void schedule(const entry& e);
-  void schedule_others(const pubkey& owner, const unit& u);
+  void schedule_others(const pubkey& lead, const unit& u);
+  void record_pairs(const pubkey& lead, const unit& u,
+                    std::vector<journal_record>& records) const;
+  time_point wanted_at(const entry& e) const;
+  double share();
+
+  // plan_hunting.cpp
   bool asks_again(unit& u, const running_job& job,
                   const fetch_outcome& result) const;
-  unit& unit_of(const pubkey& owner);
   object_kind kind_in(const pubkey& owner, const oid& id) const;
-  std::vector<const entry*> hunted(const pubkey& owner, wish kind,
+  std::vector<const entry*> hunted(const pubkey& lead, wish kind,
                                    time_point until) const;
-  std::vector<const entry*> taking_part(const pubkey& owner, wish kind) const;
-  std::vector<oid> missing_of(const pubkey& owner,
-                              const std::vector<const entry*>& entries) const;
+  std::vector<const entry*> taking_part(const pubkey& lead, wish kind) const;
+  std::vector<const entry*> wanted_between_rounds(const pubkey& lead) const;
+  void remember_outcome(unit& u, const running_job& job,
+                        const fetch_outcome& result, bool again);
+  void forget_unlisted(unit& u);
+  std::vector<oid> missing_of(const std::vector<const entry*>& entries) const;
   void ask_presence(const tenant& repository, std::vector<oid> ids,
                     lease_id settles = {});
   void ask_presence(const entry& e);
   tenant tenant_of(const pubkey& owner) const { return {owner, repo_}; }
   unit_key key_of(const pubkey& owner) const { return {owner, repo_}; }
+
+  // plan_horizon.cpp
+  void judge_windows();
+  void judge_round(const pubkey& lead, unit& u, bool tried_any);
+  void park(entry& e);
+  void give_up(const event_id& id);
+  void revive(entry& e, const char* reason);
+  bool revive_verdict(const event_id& id, const char* reason);
+  template <class Concerned>
+  void revive_all(const char* reason, Concerned concerned);
+  void revive_for(const pubkey& announcer);
+  void revive_for(const entry& next);
+  bool is_pinned(const entry& e) const;
+  bool is_pinned_announcement(const entry& e) const;
+  std::optional<std::size_t> fewest_outcomes(const entry& e) const;
+  void extend_announcements(const entry& by);
+  bool unit_holds_others(const entry& announcement) const;
+  duration window() const;
+  journal_record horizon_of(const entry& e) const;
+  live_point clocks() const { return {at_.now, at_.live}; }
+  void sleep_if_idle();
+  double share_of(const entry& e) const;
 
   // plan_release.cpp
   bool is_satisfied(const entry& e) const;
@@ -249,11 +332,11 @@ private:
                        std::vector<offer_answer> answers = {});
   void announce_held(const entry& e);
   std::chrono::seconds seconds_until_present(const entry& e) const;
+  // plan_restore.cpp
+  void restore_entry(const stored_event& stored);
+  void restore_ended(const stored_event& stored);
+
   effects finish();
-  effects nudge(moment at) {
-    at_ = at;
-    return finish();
-  }
   void expire();
   void arm();
   void say(severity level, const char* text,
@@ -269,7 +352,12 @@ private:
   std::map<event_id, entry_state> known_;        ///< Events that do not wait.
   std::map<pubkey, served_state> served_states_; ///< Newest of each author.
   std::map<event_id, std::vector<nostr::coordinate>> served_pulls_;
-  std::map<pubkey, unit> units_;
+  unit_groups groups_;
+  std::map<pubkey, unit> units_; ///< By lead.
+  std::set<pubkey> prepared_;    ///< Owners whose repository is there.
+  std::set<pubkey> preparing_;   ///< Asked for.
+  std::map<event_id, given_up> verdicts_;
+  tombstones tombstones_;
   std::map<tenant, std::map<oid, object_kind>> present_;
   std::map<pubkey, time_point> last_reset_;
   std::optional<alignment> alignment_;
@@ -282,6 +370,7 @@ private:
   std::map<std::uint64_t, written> records_;
   std::map<std::uint64_t, std::pair<pubkey, lease_id>> look_ups_;
   std::size_t places_being_left_ = 0;
+  std::optional<std::uint64_t> sleep_token_; ///< Of the record before sleep.
 
   engine::generation timer_;
   std::optional<time_point> armed_;

@@ -16,20 +16,26 @@ constexpr unix_seconds max_ahead = 24 * 60 * 60;
 constexpr auto reset_interval = std::chrono::seconds(180);
 constexpr std::size_t max_resets_per_hour = 6;
 
+/// Tombstones of one deletion (rules §2.5).
+constexpr std::size_t max_buried = 1000;
+
 } // namespace
 
 effects identifier_plan::on_event(const nostr::event& ev, provenance from,
-                                  std::uint64_t offer, moment at) {
+                                  std::uint64_t offer, moment at,
+                                  const host_key& relay) {
   at_ = at;
   entry next;
   next.ev = ev;
   next.content = nostr::read_git_event(ev, settings_.max_refs);
   next.from = from;
-  next.arrived = at.now;
+  next.life = horizon{at.now, 0, window()};
+  next.relay = relay;
   next.not_before = at.now + delay_of(from);
   if (const auto* content = std::get_if<nostr::deletion>(&next.content))
     admit_deletion(*content, offer);
-  else if (answer_if_known(ev, from, offer) || refuse_future(next, offer))
+  else if (answer_if_known(ev, from, offer) || answer_if_buried(ev, offer)
+           || refuse_future(next, offer))
     return finish();
   else if (next.announcement() != nullptr)
     admit_announcement(std::move(next), offer);
@@ -59,6 +65,10 @@ bool identifier_plan::answer_if_known(const nostr::event& ev, provenance from,
       answer(offer, action::accept);
     } else if (e.state == entry_state::publishing && e.durable()) {
       answer(offer, action::accept);
+    } else if (e.state == entry_state::parked && e.durable()
+               && from == provenance::direct) {
+      e.answers.push_back({offer, {action::hold, answer_text::in_purgatory}});
+      revive(e, "sent again");
     } else if (e.durable()) {
       answer(offer, action::hold, answer_text::in_purgatory);
     } else {
@@ -74,6 +84,8 @@ bool identifier_plan::answer_if_known(const nostr::event& ev, provenance from,
   case entry_state::served:
     answer(offer, action::accept);
     return true;
+  case entry_state::verdict:
+    return answer_verdict(ev.id, from, offer);
   case entry_state::deleted:
     answer(offer, action::reject, answer_text::deleted);
     return true;
@@ -84,6 +96,32 @@ bool identifier_plan::answer_if_known(const nostr::event& ev, provenance from,
     answer(offer, action::hold, answer_text::have_newer);
     return true;
   }
+}
+
+/// A client that sends it again believes in it; another relay only repeats.
+bool identifier_plan::answer_verdict(const event_id& id, provenance from,
+                                     std::uint64_t offer) {
+  if (from == provenance::served) {
+    verdicts_.erase(id);
+    known_.erase(id);
+    return false;
+  }
+  if (from == provenance::sync) {
+    answer(offer, action::reject, answer_text::previously_expired);
+    return true;
+  }
+  if (!revive_verdict(id, "sent again"))
+    return false;
+  waiting_.at(id).answers.push_back({offer, {action::hold, answer_text::held}});
+  return true;
+}
+
+bool identifier_plan::answer_if_buried(const nostr::event& ev,
+                                       std::uint64_t offer) {
+  if (!tombstones_.cover(ev, repo_))
+    return false;
+  answer(offer, action::reject, answer_text::deleted);
+  return true;
 }
 
 bool identifier_plan::refuse_future(entry& next, std::uint64_t offer) {
@@ -155,9 +193,10 @@ void identifier_plan::admit_served_announcement(const entry& next,
     supersede_held(next.ev.author);
   known_[next.ev.id] = entry_state::served;
   remember_announcement(next.ev, true);
-  record(
-    {accept_record{next.ev, repo_, entry_state::served, next.from, at_.wall}},
-    {}, {{offer, {action::accept, ""}}});
+  record({accept_record{next.ev, repo_, entry_state::served, next.from,
+                        at_.wall, next.life.image(clocks())}},
+         {}, {{offer, {action::accept, ""}}});
+  revive_for(next.ev.author);
 }
 
 void identifier_plan::admit_announcement(entry next, std::uint64_t offer) {
@@ -234,14 +273,23 @@ void identifier_plan::accept(entry next, std::uint64_t offer) {
     decision = {action::accept, ""};
   next.answers.push_back({offer, std::move(decision)});
   next.is_new = true;
+  if (const auto owner = unit_owner(next))
+    next.life = horizon{at_.now, rounds(*owner), window()};
   note_new_information(next);
-  std::vector<journal_record> records
-    = {accept_record{next.ev, repo_, state, next.from, at_.wall}};
+  std::vector<journal_record> records = {accept_record{
+    next.ev, repo_, state, next.from, at_.wall, next.life.image(clocks())}};
   // An event that was dropped before is known to the journal: move it.
   if (known_.erase(id) > 0)
     records.emplace_back(state_record{id, state});
-  waiting_.insert_or_assign(id, std::move(next));
+  const auto& held
+    = waiting_.insert_or_assign(id, std::move(next)).first->second;
   record(std::move(records), {id});
+  if (held.announcement() != nullptr) {
+    revive_for(held.ev.author);
+    return;
+  }
+  extend_announcements(held);
+  revive_for(held);
 }
 
 void identifier_plan::note_new_information(const entry& next) {
@@ -249,24 +297,35 @@ void identifier_plan::note_new_information(const entry& next) {
   if (!owner)
     return;
   auto& u = unit_of(*owner);
-  const auto wanted = next.oids();
-  auto known
-    = missing_of(*owner, hunted(*owner, wish::states, time_point::max()));
-  const auto pulls = missing_of(
-    *owner, hunted(*owner, wish::pull_requests, time_point::max()));
-  known.insert(known.end(), pulls.begin(), pulls.end());
+  const auto& lead = u.round.name().owner;
+  const auto known = all_tasks(lead, wanted_between_rounds(lead));
+  std::set<oid> wanted;
+  std::set<remote_url> listed;
+  for (const auto& work : known) {
+    wanted.insert(work.wants.begin(), work.wants.end());
+    listed.insert(work.listed);
+  }
+  const auto tasks = all_tasks(lead, {&next});
   const bool news
-    = std::any_of(wanted.begin(), wanted.end(), [&](const oid& id) {
-        return std::find(known.begin(), known.end(), id) == known.end();
+    = std::any_of(tasks.begin(), tasks.end(), [&](const task& work) {
+        return !listed.contains(work.listed)
+               || std::any_of(
+                 work.wants.begin(), work.wants.end(),
+                 [&](const oid& id) { return !wanted.contains(id); });
       });
-  auto& last
-    = last_reset_.try_emplace(next.ev.author, time_point::min()).first->second;
+  if (news)
+    reset_attempts(u, next.ev.author);
+}
+
+/// New information starts backoff afresh, but nobody can keep it from growing.
+void identifier_plan::reset_attempts(unit& u, const pubkey& author) {
+  auto& last = last_reset_.try_emplace(author, time_point::min()).first->second;
   while (!u.resets.empty()
          && at_.now - u.resets.front() > std::chrono::hours(1))
     u.resets.pop_front();
   const bool too_soon
     = last != time_point::min() && at_.now - last < reset_interval;
-  if (!news || too_soon || u.resets.size() >= max_resets_per_hour)
+  if (too_soon || u.resets.size() >= max_resets_per_hour)
     return;
   last = at_.now;
   u.resets.push_back(at_.now);
@@ -299,6 +358,7 @@ void identifier_plan::admit_deletion(const nostr::deletion& content,
   }
   for (const auto& id : gone)
     fate(id, entry_state::deleted);
+  bury(content);
   if (const auto* served = authority_.served(content.author)) {
     nostr::event ev;
     ev.id = served->id;
@@ -309,6 +369,34 @@ void identifier_plan::admit_deletion(const nostr::deletion& content,
       fate(ev.id, entry_state::deleted);
   }
   answer(offer, action::accept);
+}
+
+/// What may not have come yet is refused when it comes.
+void identifier_plan::bury(const nostr::deletion& content) {
+  std::vector<journal_record> records;
+  const auto add = [&](tombstone_record stone) {
+    stone.author = content.author;
+    stone.until = content.created_at;
+    stone.since = at_.wall;
+    tombstones_.bury(stone);
+    records.emplace_back(std::move(stone));
+  };
+  for (const auto& id : content.ids)
+    if (!waiting_.contains(id) && !known_.contains(id)
+        && records.size() < max_buried) {
+      tombstone_record stone;
+      stone.id = id;
+      add(std::move(stone));
+    }
+  for (const auto& c : content.coordinates)
+    if (c.repo == repo_ && records.size() < max_buried) {
+      tombstone_record stone;
+      stone.kind = c.kind;
+      stone.repo = c.repo;
+      add(std::move(stone));
+    }
+  if (!records.empty())
+    record(std::move(records));
 }
 
 } // namespace purgatory::git

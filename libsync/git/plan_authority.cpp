@@ -145,25 +145,33 @@ void identifier_plan::reopen(entry& e) {
     return;
   }
   const auto state = standing_of(e);
-  if (state == e.state)
+  // Who speaks for a parked one is who spoke for it before.
+  if (state == e.state
+      || (e.state == entry_state::parked && state == entry_state::hunting))
     return;
+  // As an orphan it waited for somebody else: its own window begins now.
+  const auto owner = unit_owner(e);
+  e.life = horizon{at_.now, owner ? rounds(*owner) : 0, window()};
+  record({horizon_of(e)}, {e.ev.id});
   move_to(e, state);
   if (state != entry_state::hunting)
     return;
   e.not_before = at_.now + delay_of(e.from);
   ask_presence(e);
   schedule(e);
+  extend_announcements(e);
 }
 
 void identifier_plan::reclassify() {
   if (!std::exchange(authority_changed_, false))
     return;
+  regroup();
   for (auto& [id, e] : waiting_) {
     // What is to be published but has lost whoever spoke for it goes back.
     const bool is_stranded = e.state == entry_state::publishing && !e.sent
                              && speaking_owners(e).empty();
-    const bool movable = e.state == entry_state::orphan
-                         || e.state == entry_state::hunting || is_stranded;
+    const bool movable
+      = e.state == entry_state::orphan || e.is_hunted() || is_stranded;
     if (movable && e.announcement() == nullptr)
       reopen(e);
   }

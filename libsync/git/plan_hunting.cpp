@@ -1,6 +1,5 @@
-// Hunting: what is missing, whom to ask, when (rules §4, §7, §8).
+// Hunting: what is missing, and what became of the questions (rules §4, §8).
 
-#include "libsync/git/candidates.hpp"
 #include "libsync/git/identifier_plan.hpp"
 
 #include <algorithm>
@@ -11,6 +10,9 @@ namespace {
 
 /// Wants of one job (rules §4.3).
 constexpr std::size_t max_wants = 2000;
+
+/// URLs remembered by one unit: its own 32 and 16 more of authors.
+constexpr std::size_t max_remembered = max_urls_unit + max_urls_event;
 
 std::string text_of(std::size_t number) {
   return std::to_string(number);
@@ -27,14 +29,15 @@ object_kind identifier_plan::kind_in(const pubkey& owner, const oid& id) const {
 }
 
 std::vector<const identifier_plan::entry*>
-identifier_plan::hunted(const pubkey& owner, wish kind,
-                        time_point until) const {
+identifier_plan::hunted(const pubkey& lead, wish kind, time_point until) const {
   std::vector<const entry*> result;
   for (const auto& [id, e] : waiting_) {
     const bool of_kind = kind == wish::states ? e.state_content() != nullptr
                                               : e.pull_request() != nullptr;
-    if (of_kind && e.state == entry_state::hunting && e.durable()
-        && e.not_before <= until && unit_owner(e) == owner)
+    if (!of_kind || !e.is_hunted() || !e.durable() || wanted_at(e) > until)
+      continue;
+    const auto owner = unit_owner(e);
+    if (owner && groups_.lead_of(*owner) == lead)
       result.push_back(&e);
   }
   std::sort(result.begin(), result.end(), [](const entry* a, const entry* b) {
@@ -43,213 +46,71 @@ identifier_plan::hunted(const pubkey& owner, wish kind,
   return result;
 }
 
-identifier_plan::unit& identifier_plan::unit_of(const pubkey& owner) {
-  const auto i = units_.find(owner);
-  if (i != units_.end())
-    return i->second;
-  return units_
-    .emplace(owner,
-             unit{hunt(settings_.unit_concurrent), {}, {}, false, false, {}})
-    .first->second;
-}
-
 std::vector<oid>
-identifier_plan::missing_of(const pubkey& owner,
-                            const std::vector<const entry*>& entries) const {
+identifier_plan::missing_of(const std::vector<const entry*>& entries) const {
   std::vector<oid> result;
   std::set<oid> seen;
-  for (const auto* e : entries)
+  for (const auto* e : entries) {
+    const auto owner = unit_owner(*e);
+    if (!owner)
+      continue;
     for (const auto& id : e->oids())
-      if (result.size() < max_wants && kind_in(owner, id) == object_kind::absent
+      if (result.size() < max_wants
+          && kind_in(*owner, id) == object_kind::absent
           && seen.insert(id).second)
         result.push_back(id);
+  }
   return result;
 }
 
 std::vector<const identifier_plan::entry*>
-identifier_plan::taking_part(const pubkey& owner, wish kind) const {
-  const auto i = units_.find(owner);
-  if (i == units_.end() || !i->second.round.in_round())
-    return hunted(owner, kind, at_.now);
-  auto result = hunted(owner, kind, time_point::max());
+identifier_plan::taking_part(const pubkey& lead, wish kind) const {
+  const auto* u = find_unit(lead);
+  if (u == nullptr || !u->round.in_round())
+    return hunted(lead, kind, at_.now);
+  auto result = hunted(lead, kind, time_point::max());
   // Who comes during a round takes part in the next one.
-  std::erase_if(result, [&](const entry* e) {
-    return !i->second.members.contains(e->ev.id);
-  });
+  std::erase_if(result,
+                [&](const entry* e) { return !u->members.contains(e->ev.id); });
   return result;
 }
 
 std::vector<oid> identifier_plan::needed(const pubkey& owner, wish kind) const {
-  return missing_of(owner, taking_part(owner, kind));
+  return missing_of(taking_part(groups_.lead_of(owner), kind));
 }
 
-std::vector<task> identifier_plan::open_tasks(const pubkey& owner) const {
-  std::vector<task> result;
-  const auto add_announced = [&](wish kind) {
-    const auto entries = taking_part(owner, kind);
-    const auto wants = missing_of(owner, entries);
-    if (wants.empty())
-      return;
-    std::vector<pubkey> owners = {owner};
-    for (const auto* e : entries)
-      for (const auto& other : speaking_owners(*e))
-        if (std::find(owners.begin(), owners.end(), other) == owners.end())
-          owners.push_back(other);
-    for (auto& url : announced_urls(authority_, owners, settings_.own_origins))
-      result.push_back({std::move(url), kind, wants});
+// -- turns --------------------------------------------------------------------
+
+effects identifier_plan::on_granted(const unit_key& name, const host_key& host,
+                                    lease_id lease, moment at) {
+  at_ = at;
+  const auto lead = groups_.lead_of(name.owner);
+  const auto offer_to = [&](const pubkey& who) {
+    auto& u = unit_of(who);
+    auto open = u.round.in_round()
+                  ? u.round.untried(permitted(u, open_tasks(who)))
+                  : permitted(u, all_tasks(who, wanted_between_rounds(who)));
+    std::erase_if(
+      open, [&](const task& work) { return !prepared_.contains(work.target); });
+    return u.round.granted(name, host, lease, open, at.now);
   };
-  add_announced(wish::states);
-  add_announced(wish::pull_requests);
-  // A PR's own URLs are good for that PR's objects only.
-  for (const auto* e : taking_part(owner, wish::pull_requests)) {
-    const auto wants = missing_of(owner, {e});
-    for (auto& url :
-         askable_urls(e->pull_request()->clone_urls, settings_.own_origins)) {
-      const auto same
-        = std::find_if(result.begin(), result.end(), [&](const task& t) {
-            return t.kind == wish::pull_requests && t.url.text == url.text;
-          });
-      if (same == result.end()) {
-        result.push_back({std::move(url), wish::pull_requests, wants});
-        continue;
-      }
-      for (const auto& want : wants)
-        if (std::find(same->wants.begin(), same->wants.end(), want)
-            == same->wants.end())
-          same->wants.push_back(want);
-    }
-  }
-  return result;
-}
-
-void identifier_plan::schedule(const entry& e) {
-  const auto owner = unit_owner(e);
-  if (!owner)
-    return;
-  auto& u = unit_of(*owner);
-  // Nearer only: a later delay never pushes a due time back.
-  u.wait.pull_to(e.not_before);
-}
-
-void identifier_plan::advance(const pubkey& owner) {
-  auto& u = unit_of(owner);
-  if (u.wait.elapsed(at_.now) && !u.round.in_round() && !u.round.busy())
-    begin_round(owner, u);
-  if (u.preparing)
-    return;
-  const auto key = key_of(owner);
-  const auto open = u.round.in_round() ? u.round.untried(open_tasks(owner))
-                                       : std::vector<task>{};
-  for (auto& host : u.round.take_useless_places(open)) {
-    ++places_being_left_;
-    out_.push_back(give_up_place{key, std::move(host)});
-  }
-  if (!u.round.in_round())
-    return;
-  if (auto next = u.round.next_to_ask(open))
-    out_.push_back(
-      ask_turn{key, std::move(next->url),
-               u.round.attempts() == 0 ? lane::fresh : lane::retry});
-  if (open.empty() && !u.round.busy())
-    finish_round(owner, u);
-}
-
-void identifier_plan::begin_round(const pubkey& owner, unit& u) {
-  u.wait.clear();
-  if (hunted(owner, wish::states, at_.now).empty()
-      && hunted(owner, wish::pull_requests, at_.now).empty()) {
-    u.members.clear();
-    schedule_others(owner, u);
-    return;
-  }
-  u.round.begin_round();
-  // What comes due within the debounce of a burst belongs to the same burst:
-  // one round, one job (rules §7).
-  u.members.clear();
-  for (const auto kind : {wish::states, wish::pull_requests})
-    for (const auto* e : hunted(owner, kind, at_.now + settings_.sync_delay))
-      u.members.insert(e->ev.id);
-  if (u.prepared)
-    return;
-  u.preparing = true;
-  out_.push_back(prepare_repository{tenant_of(owner)});
-}
-
-void identifier_plan::finish_round(const pubkey& owner, unit& u) {
-  const bool still_missing = !needed(owner, wish::states).empty()
-                             || !needed(owner, wish::pull_requests).empty();
-  u.round.end_round(still_missing);
-  if (still_missing) {
-    const auto share
-      = std::uniform_real_distribution<double>(0.0, 1.0)(random_);
-    const auto due
-      = engine::round_up(at_.now + backoff_.after(u.round.attempts(), share),
-                         settings_.loop_interval);
-    u.wait.clear();
-    u.wait.pull_to(due);
-    const auto seconds
-      = std::chrono::ceil<std::chrono::seconds>(due - at_.now).count();
-    record(
-      {attempt_record{key_of(owner), u.round.attempts(), at_.wall + seconds}});
-    say(severity::debug, "Backoff applied",
-        {{"unit", owner.value},
-         {"attempts", text_of(u.round.attempts())},
-         {"seconds", std::to_string(seconds)}});
-  } else {
-    u.round.reset_attempts();
-    say(severity::info,
-        waiting_.empty() ? "Sync complete - no pending events"
-                         : "Sync complete - all OIDs available",
-        {{"unit", owner.value}});
-  }
-  // Events that came during the round have their own time.
-  schedule_others(owner, u);
-}
-
-void identifier_plan::schedule_others(const pubkey& owner, const unit& u) {
-  for (const auto& [id, e] : waiting_)
-    if (e.state == entry_state::hunting && e.durable()
-        && !u.members.contains(id) && unit_owner(e) == owner)
-      schedule(e);
-}
-
-effects identifier_plan::on_prepared(const tenant& repository,
-                                     const store_report& report, moment at) {
-  at_ = at;
-  touched_ = repository.owner;
-  auto& u = unit_of(repository.owner);
-  u.preparing = false;
-  u.prepared = report.result == store_result::done;
-  if (!u.prepared) {
-    say(severity::warn, "Repository not created", {{"error", report.detail}});
-    // Nothing was asked, so nothing was tried; the disk may recover.
-    u.round.end_round(true);
-    u.wait.clear();
-    u.wait.pull_to(at.now + settings_.backoff_cap);
-  }
-  return finish();
-}
-
-effects identifier_plan::on_granted(const unit_key& unit_id,
-                                    const host_key& host, lease_id lease,
-                                    moment at) {
-  at_ = at;
-  touched_ = unit_id.owner;
-  auto& u = unit_of(unit_id.owner);
-  const auto open = u.round.in_round() && !u.preparing
-                      ? u.round.untried(open_tasks(unit_id.owner))
-                      : std::vector<task>{};
-  const auto t = u.round.granted(host, lease, open);
+  auto t = offer_to(lead);
+  // The need may have moved to another unit since the place was taken.
+  if (!t.start && !t.defer)
+    for (const auto& other : leads())
+      if (other != lead && !t.start)
+        t = offer_to(other);
+  if (t.start || t.defer)
+    touched_.reset();
+  else
+    touched_ = lead;
   const auto use = t.start   ? lease_use::start
                    : t.defer ? lease_use::defer
                              : lease_use::withdraw;
-  out_.push_back(use_lease{unit_id, host, lease, use});
+  out_.push_back(use_lease{name, host, lease, use});
   if (t.start) {
-    out_.push_back(
-      start_fetch{unit_id,
-                  host,
-                  lease,
-                  {t.job.url, t.job.wants, tenant_of(unit_id.owner)}});
+    out_.push_back(start_fetch{
+      name, host, lease, {t.job.url, t.job.wants, tenant_of(t.job.target)}});
     say(severity::info, "Fetch started",
         {{"url", t.job.url.value},
          {"domain", host.value},
@@ -258,19 +119,44 @@ effects identifier_plan::on_granted(const unit_key& unit_id,
   return finish();
 }
 
-effects identifier_plan::on_queued(const unit_key& unit_id,
-                                   const host_key& host, moment at) {
+std::vector<const identifier_plan::entry*>
+identifier_plan::wanted_between_rounds(const pubkey& lead) const {
+  auto result = hunted(lead, wish::states, time_point::max());
+  const auto pulls = hunted(lead, wish::pull_requests, time_point::max());
+  result.insert(result.end(), pulls.begin(), pulls.end());
+  std::erase_if(result, [&](const entry* e) {
+    return e->state == entry_state::hunting && e->not_before > at_.now;
+  });
+  return result;
+}
+
+effects identifier_plan::on_queued(const unit_key& name, const host_key& host,
+                                   const host_view& view, moment at) {
   at_ = at;
-  touched_ = unit_id.owner;
-  unit_of(unit_id.owner).round.queued(host);
+  const auto lead = groups_.lead_of(name.owner);
+  touched_ = lead;
+  auto& u = unit_of(lead);
+  u.round.queued(host, view);
+  if (!view.blocked_until)
+    return finish();
+  for (const auto& work : open_tasks(lead)) {
+    if (work.url.host != host)
+      continue;
+    const bool is_known = u.urls.contains(work.listed);
+    if (!is_known && u.urls.size() >= max_remembered)
+      continue;
+    // What failed before we came to know the host is not our outcome.
+    if (u.urls[work.listed].saw_probes(view.failed_probes, at.now) && is_known)
+      u.round.note_tried();
+  }
   return finish();
 }
 
-effects identifier_plan::on_place_lost(const unit_key& unit_id,
+effects identifier_plan::on_place_lost(const unit_key& name,
                                        const host_key& host, moment at) {
   at_ = at;
-  touched_ = unit_id.owner;
-  unit_of(unit_id.owner).round.lost_place(host);
+  touched_ = groups_.lead_of(name.owner);
+  unit_of(name.owner).round.lost_place(host);
   return finish();
 }
 
@@ -289,15 +175,42 @@ effects identifier_plan::on_throttle_restarted(const host_key& host,
   return finish();
 }
 
-effects identifier_plan::on_fetched(const unit_key& unit_id, lease_id lease,
+effects identifier_plan::on_probe(const host_key& host, moment at) {
+  at_ = at;
+  for (const auto& lead : leads()) {
+    auto& u = unit_of(lead);
+    for (const auto& work : all_tasks(lead, wanted_between_rounds(lead))) {
+      if (work.url.host != host || !u.round.ask(host))
+        continue;
+      prepare_targets({work});
+      out_.push_back(ask_turn{key_of(lead), work.url, lane::retry});
+      return finish();
+    }
+  }
+  return finish();
+}
+
+// -- answers ------------------------------------------------------------------
+
+effects identifier_plan::on_moving(const unit_key& name, lease_id lease,
+                                   moment at) {
+  at_ = at;
+  touched_ = groups_.lead_of(name.owner);
+  unit_with(name, lease).round.moving(lease);
+  return finish();
+}
+
+effects identifier_plan::on_fetched(const unit_key& name, lease_id lease,
                                     const fetch_outcome& result, moment at) {
   at_ = at;
-  auto& u = unit_of(unit_id.owner);
+  auto& u = unit_with(name, lease);
   const auto* known = u.round.job(lease);
   if (known == nullptr)
     return finish();
   const auto job = *known;
-  u.round.answered(lease, !asks_again(u, job, result));
+  const bool again = asks_again(u, job, result);
+  u.round.answered(lease, !again);
+  remember_outcome(u, job, result, again);
   std::vector<std::pair<const char*, std::string>> fields
     = {{"url", job.url.value}, {"domain", job.host.value}};
   if (result.got.empty()) {
@@ -309,13 +222,41 @@ effects identifier_plan::on_fetched(const unit_key& unit_id, lease_id lease,
   }
   fields.emplace_back("oids_fetched", text_of(result.got.size()));
   say(severity::info, "Fetch succeeded", std::move(fields));
-  const auto repository = tenant_of(unit_id.owner);
+  const auto repository = tenant_of(job.target);
   if (result.pack)
-    out_.push_back(
-      take_pack{unit_id, lease, repository, result.pack, result.got});
+    out_.push_back(take_pack{name, lease, repository, result.pack, result.got});
   else
     ask_presence(repository, job.wants, lease);
   return finish();
+}
+
+void identifier_plan::remember_outcome(unit& u, const running_job& job,
+                                       const fetch_outcome& result,
+                                       bool again) {
+  auto whole = result;
+  whole.pack.reset();
+  // A redirect that we do not follow is one that we refuse.
+  if (result.outcome == fetch_class::redirected && !again)
+    whole.outcome = fetch_class::policy;
+  if (result.outcome == fetch_class::not_here && result.missing.empty())
+    whole.missing = job.wants;
+  if (!is_real_outcome(whole.outcome) && result.got.empty())
+    return;
+  if (is_real_outcome(whole.outcome))
+    u.round.note_tried();
+  if (!u.urls.contains(job.listed) && u.urls.size() >= max_remembered)
+    forget_unlisted(u);
+  if (u.urls.contains(job.listed) || u.urls.size() < max_remembered)
+    u.urls[job.listed].ended(whole, at_.now, share());
+}
+
+void identifier_plan::forget_unlisted(unit& u) {
+  const auto& lead = u.round.name().owner;
+  std::set<remote_url> listed;
+  for (const auto& work : all_tasks(lead, wanted_between_rounds(lead)))
+    listed.insert(work.listed);
+  std::erase_if(
+    u.urls, [&](const auto& known) { return !listed.contains(known.first); });
 }
 
 bool identifier_plan::asks_again(unit& u, const running_job& job,
@@ -328,19 +269,20 @@ bool identifier_plan::asks_again(unit& u, const running_job& job,
   const auto parsed = parse_clone_url(result.redirect->value);
   const auto* to = std::get_if<clone_url>(&parsed);
   return to != nullptr && !settings_.own_origins.contains(to->origin())
+         && !settings_.deny_hosts.contains(to->host.value)
          && u.round.redirect(job.url, *to);
 }
 
-effects identifier_plan::on_taken(const unit_key& unit_id, lease_id lease,
+effects identifier_plan::on_taken(const unit_key& name, lease_id lease,
                                   const store_report& report, moment at) {
   at_ = at;
-  auto& u = unit_of(unit_id.owner);
+  auto& u = unit_with(name, lease);
   const auto* job = u.round.job(lease);
   if (job == nullptr)
     return finish();
   if (report.result == store_result::done) {
     u.round.reset_attempts(); // Verified progress (rules §7).
-    ask_presence(tenant_of(unit_id.owner), job->wants, lease);
+    ask_presence(tenant_of(job->target), job->wants, lease);
     return finish();
   }
   say(severity::warn, "Objects not stored", {{"error", report.detail}});
@@ -372,8 +314,10 @@ effects identifier_plan::on_looked_up(std::uint64_t token,
   for (std::size_t i = 0; i < ids.size() && i < kinds.size(); ++i)
     here[ids[i]] = kinds[i];
   const auto node = look_ups_.extract(token);
-  if (!node.empty() && node.mapped().second.value != 0)
-    unit_of(node.mapped().first).round.settle(node.mapped().second);
+  if (!node.empty() && node.mapped().second.value != 0) {
+    const auto& [owner, lease] = node.mapped();
+    unit_with(key_of(owner), lease).round.settle(lease);
+  }
   return finish();
 }
 

@@ -4,6 +4,7 @@
 #include "libsync/git/identifier_plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace purgatory::git {
 
@@ -46,7 +47,7 @@ bool identifier_plan::has_wrong_type(const entry& e) const {
 
 void identifier_plan::drop_wrong_types() {
   for (auto& [id, e] : waiting_)
-    if (e.state == entry_state::hunting && e.durable() && has_wrong_type(e)) {
+    if (e.is_hunted() && e.durable() && has_wrong_type(e)) {
       say(severity::warn, "Event cannot be satisfied",
           {{"event_id", id.value}, {"error", "object of the wrong type"}});
       move_to(e, entry_state::unsatisfiable);
@@ -54,8 +55,7 @@ void identifier_plan::drop_wrong_types() {
 }
 
 bool identifier_plan::is_satisfied(const entry& e) const {
-  if (e.state != entry_state::hunting || !e.durable()
-      || e.announcement() != nullptr)
+  if (!e.is_hunted() || !e.durable())
     return false;
   const auto owners = governed_owners(e);
   // Owners without tenant need no data, and a state without values says
@@ -195,7 +195,7 @@ void identifier_plan::finish_alignment() {
             std::string(to_string(report.result)) + ": " + report.detail}});
       // What we believed about this repository was wrong: look again.
       present_.erase(repository);
-      unit_of(repository.owner).prepared = false;
+      prepared_.erase(repository.owner);
       ask_presence(repository, e.oids());
       continue;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libsync/config.hpp"
+#include "libsync/git/horizon.hpp"
 #include "libsync/types.hpp"
 
 #include <cstddef>
@@ -19,12 +20,19 @@ struct plan_settings {
   duration backoff_cap = std::chrono::seconds(120);
   double jitter = 0.1;                              ///< 0 to 1.
   duration loop_interval = std::chrono::seconds(1); ///< Rounds backoff up.
-  duration expiry = std::chrono::minutes(30); ///< Unsatisfiable entries leave.
   unix_seconds max_future_skew = 15 * 60;
   std::size_t max_refs = 10'000;   ///< Of one state.
   std::size_t unit_concurrent = 3; ///< Jobs of one unit at once.
   listing require_listing = listing::none;
   std::set<std::string> own_origins; ///< Canonical `host[:port]`.
+  std::set<std::string> deny_hosts;  ///< Canonical; never asked.
+  duration hedge_delay = std::chrono::seconds(10);
+  horizon_rules life;
+  bool initial_sync = false; ///< New entries get the long window.
+  duration announcement_retention = std::chrono::hours(24);
+  duration orphan_ttl = std::chrono::hours(7 * 24);
+  duration verdict_ttl = std::chrono::hours(7 * 24);
+  unix_seconds tombstone_ttl = 30 * 24 * 60 * 60;
 };
 
 /// Caps of rules §4.2; beyond them the new event is refused.

@@ -71,8 +71,8 @@ struct fixture : deterministic {
 
   void report(const char* who, std::size_t held, std::size_t fresh,
               std::size_t released) {
-    caf::anon_send(uut,
-                   sync_report{identifier{who}, {held, 1, fresh}, {released, 0, {}}});
+    caf::anon_send(
+      uut, sync_report{identifier{who}, {held, 1, fresh}, {released, 0, {}}});
     settle();
   }
 

@@ -76,9 +76,9 @@ public:
   }
 
   /// Says *queued* to the oldest unanswered question.
-  void queue() {
+  void queue(const host_view& view = {}) {
     const auto q = take_question();
-    perform(plan_.on_queued(q.unit, q.url.host, at()));
+    perform(plan_.on_queued(q.unit, q.url.host, view, at()));
   }
 
   /// Ends the oldest running job: these objects came.
@@ -107,7 +107,12 @@ public:
     perform(plan_.on_fetched(ended.unit, ended.lease, result, at()));
   }
 
-  git::moment at() const { return {now_, wall()}; }
+  git::moment at() const {
+    return {
+      now_, wall(),
+      std::chrono::duration_cast<std::chrono::seconds>(now_.time_since_epoch())
+        .count()};
+  }
   unix_seconds wall() const {
     return 1'000'000
            + std::chrono::duration_cast<std::chrono::seconds>(
@@ -140,6 +145,7 @@ public:
   store_result alignment_says = store_result::done;
   bool lose_objects = false; ///< The repository vanishes when refs move.
   bool idle_seen = false;
+  std::vector<std::optional<time_point>> wakes; ///< Of each `may_sleep`.
 
   void record_all() {
     while (!unrecorded.empty()) {
@@ -253,7 +259,10 @@ private:
       perform(plan_.on_published(e.event.id, relay_says, "", at()));
   }
   void act(git::arm_timer& e) { timer_ = e; }
-  void act(git::may_sleep&) { idle_seen = true; }
+  void act(git::may_sleep& e) {
+    idle_seen = true;
+    wakes.push_back(e.wake);
+  }
   void act(git::fact& e) { facts.emplace_back(e.text); }
   void act(git::met_fate&) {}
 

@@ -100,11 +100,11 @@ public:
     return image;
   }
 
-  std::vector<pending_identifier> pending() override {
-    std::vector<pending_identifier> repos;
+  std::vector<identifier> pending() override {
+    std::vector<identifier> repos;
     auto row = pending_();
     while (row.next())
-      repos.push_back({identifier{std::string{row.text(0)}}, false, {}});
+      repos.emplace_back(std::string{row.text(0)});
     return repos;
   }
 
@@ -127,8 +127,6 @@ public:
   }
 
 private:
-  template <class Other>
-  void apply_one(const Other&) {}
   void note_previous_run() {
     const sqlite::statement meta{database_,
                                  "SELECT runs, clean, stopped FROM meta"};
