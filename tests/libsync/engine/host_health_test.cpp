@@ -31,8 +31,7 @@ struct host {
   news end_at(host_signal signal, const std::string& who,
               std::optional<std::chrono::seconds> retry_after,
               time_point sent) {
-    const bool probe
-      = health.stands(now) == standing::probation && sent == now;
+    const bool probe = health.stands(now) == standing::probation && sent == now;
     const auto told
       = health.ended({signal, retry_after, who, probe, sent}, company, now);
     CAF_CHECK_EQUAL(health.check_invariants(), "");
@@ -65,7 +64,7 @@ struct host {
 
 } // namespace
 
-CAF_TEST(three distinct subjects in a row block and two do not) {
+CAF_TEST(three distinct subjects in a row block and two do not ) {
   host h;
   CAF_CHECK(!h.fail(host_signal::refused, {"a", "b", "a", "b", "a", "b"}));
   CAF_CHECK(!h.is_blocked());
@@ -275,9 +274,9 @@ CAF_TEST(a block survives as an image) {
   CAF_CHECK_EQUAL(next.failed_probes(), 3u);
   const auto end = *next.blocked_until();
   CAF_CHECK(next.stands(end) == standing::probation);
-  CAF_CHECK(next.ended({host_signal::refused, {}, "a", true, end},
-                       {10, false}, end)
-            == host_event::blocked);
+  CAF_CHECK(
+    next.ended({host_signal::refused, {}, "a", true, end}, {10, false}, end)
+    == host_event::blocked);
   CAF_CHECK_EQUAL(*next.blocked_until() - end, 16min);
 }
 
