@@ -15,8 +15,9 @@ constexpr double quantum = 1.5;
 /// After a complaint the rate goes back to what was borne before, and a part
 /// of the way up again.
 constexpr double way_up = 0.25;
-/// While searching the crossing lies a while before the complaint.
-constexpr double search_overshoot = 0.75;
+/// A complaint comes when the host's reserve is used up, so a rate that rose
+/// may have been too high for a while: by so much at most.
+constexpr double overshoot = 0.75;
 constexpr duration hold = std::chrono::minutes{15};
 constexpr std::size_t served_to_rise = 40;
 /// Added for each served start, so per minute that share of the rate.
@@ -136,12 +137,12 @@ double adaptive_rate::failing_rate(std::size_t recent) const {
 /// A rate that the host seems to bear.
 double adaptive_rate::lower_bound(double failing, time_point now) const {
   if (sustained_ > 0 && sustained_ < failing)
-    return sustained_;
+    return std::max(sustained_, overshoot * failing);
   switch (phase_) {
   case phase::free:
     return failing;
   case phase::search:
-    return search_overshoot * failing;
+    return overshoot * failing;
   default: {
     const auto used = in_minutes(now - failed_at_ - unused_);
     const auto borne = static_cast<double>(served_) / std::max(used, 1.0);

@@ -26,8 +26,8 @@ struct host {
   explicit host(engine::start_limits limits = {}) : schedule({7}, limits) {}
 
   void ask(const std::string& who, lane turn = lane::retry) {
-    schedule.enqueue(engine::subject{who}, engine::subject_owner{who.substr(0, 1)},
-                     turn);
+    schedule.enqueue(engine::subject{who},
+                     engine::subject_owner{who.substr(0, 1)}, turn);
   }
 
   void ask_all(const std::vector<std::string>& subjects) {
@@ -207,7 +207,7 @@ CAF_TEST(the end of a block is not told while somebody is there) {
   CAF_CHECK(h.news == std::vector{host_event::blocked});
 }
 
-CAF_TEST(all of few subjects block a host that a crowd would not) {
+CAF_TEST(all of few subjects block a host that a crowd would not ) {
   host h;
   for (int i = 0; i < 3; ++i)
     for (const auto* who : {"a", "b"})
