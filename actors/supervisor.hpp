@@ -101,6 +101,8 @@ public:
 private:
   /// Hosts that are looked after in one step; the others in the next.
   static constexpr std::size_t max_probes_at_once = 16;
+  /// Hosts of one identifier beyond which those without throttle are forgotten.
+  static constexpr std::size_t max_named_hosts = 64;
 
   struct known_identifier {
     identifier_actor handle;

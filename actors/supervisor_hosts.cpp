@@ -67,12 +67,17 @@ void supervisor_state::note_interest(const identifier& repo,
   interest_[host].insert(repo);
 }
 
+/// Of who has named very many hosts in his life; the others keep theirs.
 void supervisor_state::forget_interest(const host_key& host) {
-  auto node = interest_.extract(host);
-  if (node.empty())
+  const auto named = interest_.find(host);
+  if (named == interest_.end())
     return;
-  for (const auto& repo : node.mapped())
-    identifiers_.at(repo).hosts.erase(host);
+  std::erase_if(named->second, [&](const auto& repo) {
+    auto& hosts = identifiers_.at(repo).hosts;
+    return hosts.size() > max_named_hosts && hosts.erase(host) > 0;
+  });
+  if (named->second.empty())
+    interest_.erase(named);
 }
 
 supervisor_state::known_throttle&

@@ -189,7 +189,7 @@ void daemon_process::parts::start_release() {
 
 void daemon_process::parts::start_engine() {
   std::random_device entropy;
-  const live_clock live{std::chrono::steady_clock::now(), 0};
+  const live_clock live{std::chrono::steady_clock::now(), before.live};
   const identifier_config shared{plan_settings_of(settings), wall_now,
                                  (std::uint64_t{entropy()} << 32U) | entropy(),
                                  live};
@@ -205,12 +205,17 @@ void daemon_process::parts::start_engine() {
                             std::move(config));
       };
   make.make_throttle
-    = [this](const host_news_sink&, const throttle_order& order) {
+    = [this, live](const host_news_sink& news, const throttle_order& order) {
         throttle_config limits;
         limits.host = order.host;
         limits.serial = order.serial;
         limits.concurrent = order.limits.concurrent;
         limits.per_minute = order.limits.per_minute;
+        limits.per_hour = order.limits.per_hour;
+        limits.per_day = order.limits.per_day;
+        limits.news = news;
+        limits.known = order.known;
+        limits.live = {live.start, live.at_start};
         limits.guard = settings.window_guard;
         return system.spawn(throttle, limits, pool);
       };
