@@ -183,15 +183,17 @@ std::vector<pending_identifier> journal_image::pending() const {
 }
 
 std::vector<identifier> journal_image::interested_in(const host_key& host,
+                                                     const identifier& after,
                                                      std::size_t limit) const {
   std::vector<identifier> result;
   const auto found = interested_.find(host);
   if (found == interested_.end())
     return result;
-  for (const auto& repo : found->second)
-    if (result.size() < limit && lively_.contains(repo)
-        && sleepers_.contains(repo))
-      result.push_back(repo);
+  const auto& all = found->second;
+  for (auto i = all.upper_bound(after); i != all.end() && result.size() < limit;
+       ++i)
+    if (lively_.contains(*i) && sleepers_.contains(*i))
+      result.push_back(*i);
   return result;
 }
 
