@@ -36,14 +36,10 @@ std::string encode_memory(const pair_memory& memory) {
   auto absent = json::array();
   for (const auto& known : memory.absent)
     absent.push_back({known.id.value, known.failures, known.next_allowed});
-  json text = {{"last", number_of(memory.last)},
-               {"failures", memory.failures},
-               {"next", memory.next_allowed},
-               {"score", memory.score},
-               {"scored", memory.scored_at},
-               {"probes", memory.host_probes},
-               {"recent", memory.recent},
-               {"absent", std::move(absent)}};
+  json text = {{"last", number_of(memory.last)}, {"failures", memory.failures},
+               {"next", memory.next_allowed},    {"score", memory.score},
+               {"scored", memory.scored_at},     {"probes", memory.host_probes},
+               {"recent", memory.recent},        {"absent", std::move(absent)}};
   if (memory.last_ok)
     text["ok"] = *memory.last_ok;
   return text.dump();

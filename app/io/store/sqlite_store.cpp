@@ -193,6 +193,7 @@ private:
 
   void apply_one(const accept_record& record) {
     const auto& ev = record.event;
+    const auto before = find(ev.id);
     wake_(record.repo.value).run();
     accept_(
       ev.id.value, std::int64_t{ev.kind}, ev.author.value, record.repo.value,
@@ -201,6 +202,11 @@ private:
       record.horizon.arrived, std::int64_t{record.horizon.rounds_at_arrival},
       record.horizon.window)
       .run();
+    // It takes the place of a verdict.
+    if (before && before->state == entry_state::verdict) {
+      lift_(ev.id.value).run();
+      forget_pairs_(before->repo.value).run();
+    }
   }
 
   void apply_one(const state_record& record) {
