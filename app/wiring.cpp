@@ -217,6 +217,7 @@ void daemon_process::parts::start_engine() {
         limits.known = order.known;
         limits.live = {live.start, live.at_start};
         limits.guard = settings.window_guard;
+        limits.caps = {settings.host_block_down, settings.host_block_unknown};
         return system.spawn(throttle, limits, pool);
       };
   make.make_repository = [this](const tenant& which) {
@@ -225,6 +226,12 @@ void daemon_process::parts::start_engine() {
   supervisor_options options;
   options.limits.concurrent = settings.domain_concurrent;
   options.limits.per_minute = settings.domain_rate_limit;
+  options.limits.per_hour = settings.domain_hour_limit;
+  options.limits.per_day = settings.domain_day_limit;
+  for (const auto& [host, own] : settings.host_limits)
+    options.own_limits[host_key{host}]
+      = {host_key{host}, own.concurrent, own.per_minute, own.per_hour,
+         own.per_day};
   options.plan = shared.plan;
   options.live = live;
   options.quiet_until = quiet_until(before);

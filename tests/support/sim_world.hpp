@@ -303,23 +303,22 @@ sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
     e.identifiers->push_back(actor);
     return actor;
   };
-  make.make_throttle
-    = [&f, &sys, e, live](const host_news_sink& news,
-                          const throttle_order& order) {
-        throttle_config cfg;
-        cfg.host = order.host;
-        cfg.serial = order.serial;
-        cfg.concurrent = order.limits.concurrent;
-        cfg.per_minute = order.limits.per_minute;
-        cfg.per_hour = order.limits.per_hour;
-        cfg.per_day = order.limits.per_day;
-        cfg.news = news;
-        cfg.known = order.known;
-        cfg.live = {live.start, live.at_start};
-        auto actor = f.track(sys.spawn(throttle, cfg, e.pool));
-        e.throttles->push_back(actor);
-        return actor;
-      };
+  make.make_throttle = [&f, &sys, e, live](const host_news_sink& news,
+                                           const throttle_order& order) {
+    throttle_config cfg;
+    cfg.host = order.host;
+    cfg.serial = order.serial;
+    cfg.concurrent = order.limits.concurrent;
+    cfg.per_minute = order.limits.per_minute;
+    cfg.per_hour = order.limits.per_hour;
+    cfg.per_day = order.limits.per_day;
+    cfg.news = news;
+    cfg.known = order.known;
+    cfg.live = {live.start, live.at_start};
+    auto actor = f.track(sys.spawn(throttle, cfg, e.pool));
+    e.throttles->push_back(actor);
+    return actor;
+  };
   make.make_repository = [&f, &sys, e](const tenant& which) {
     return f.track(sys.spawn(repository, which, e.git_part));
   };
