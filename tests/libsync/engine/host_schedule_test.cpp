@@ -254,6 +254,20 @@ CAF_TEST(a host without block and work is idle after ten minutes) {
   CAF_CHECK(!h.schedule.idle_at());
 }
 
+CAF_TEST(a host is not idle while its hour or day window counts something) {
+  host h{{5, 30, 100, 0}};
+  h.turn("a");
+  CAF_CHECK(h.schedule.idle_at() == start + 1h + guard);
+  h.now += 10min;
+  h.pump();
+  CAF_CHECK(h.news.empty());
+  h.schedule.set_limits({5, 30, 0, 100});
+  CAF_CHECK(*h.schedule.idle_at() >= start + 24h + guard);
+  h.now = *h.schedule.idle_at();
+  h.pump();
+  CAF_CHECK(h.news == std::vector{host_event::idle});
+}
+
 CAF_TEST(a blocked host is not idle) {
   host h;
   h.turn("d", host_signal::limited, std::chrono::seconds{1h});
