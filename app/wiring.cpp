@@ -193,7 +193,9 @@ void daemon_process::parts::start_release() {
 
 /// There is nothing to catch up with where no relay tells of the past.
 bool daemon_process::parts::is_initial_sync() const {
-  return before.first && !settings.relay_url.empty();
+  if (settings.initial_sync == sync_mode::automatic)
+    return before.first && !settings.relay_url.empty();
+  return settings.initial_sync == sync_mode::on;
 }
 
 /// Nobody needs the parts that come later before work is taken up.
@@ -227,6 +229,7 @@ void daemon_process::parts::start_engine() {
         limits.known = order.known;
         limits.live = {live.start, live.at_start};
         limits.guard = settings.window_guard;
+        limits.caps = {settings.host_block_down, settings.host_block_unknown};
         return system.spawn(throttle, limits, pool);
       };
   make.make_repository = [this](const tenant& which) {
@@ -235,6 +238,12 @@ void daemon_process::parts::start_engine() {
   supervisor_options options;
   options.limits.concurrent = settings.domain_concurrent;
   options.limits.per_minute = settings.domain_rate_limit;
+  options.limits.per_hour = settings.domain_hour_limit;
+  options.limits.per_day = settings.domain_day_limit;
+  for (const auto& [host, own] : settings.host_limits)
+    options.own_limits[host_key{host}]
+      = {host_key{host}, own.concurrent, own.per_minute, own.per_hour,
+         own.per_day};
   options.plan = shared.plan;
   options.plan.initial_sync = is_initial_sync();
   options.live = live;

@@ -151,10 +151,12 @@ void identifier_plan::judge_windows() {
     give_up(id);
   for (const auto& id : dropped)
     fate(id, entry_state::dropped);
+  // Long ago: whoever sends it again is heard as if for the first time.
   std::erase_if(verdicts_, [&](const auto& old) {
     if (old.second.since + settings_.verdict_ttl > at_.now)
       return false;
-    known_.erase(old.first);
+    known_[old.first] = entry_state::dropped;
+    record({state_record{old.first, entry_state::dropped}});
     return true;
   });
   tombstones_.expire(at_.wall);

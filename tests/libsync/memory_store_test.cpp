@@ -28,6 +28,7 @@ struct store_world {
 } // namespace purgatory::test
 
 #include "tests/support/store_checks.hpp"
+#include "tests/support/store_horizon_checks.hpp"
 
 using namespace purgatory;
 using namespace purgatory::test;
