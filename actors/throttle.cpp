@@ -2,13 +2,11 @@
 
 #include "actors/harden.hpp"
 #include "actors/log.hpp"
-#include "libsync/engine/sliding_window.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/scheduled_actor.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 namespace purgatory {
@@ -19,6 +17,20 @@ engine::subject subject_of(const unit_key& who) {
   return engine::subject{to_string(who)};
 }
 
+host_change change_of(engine::host_event event) {
+  switch (event) {
+  case engine::host_event::blocked:
+    return host_change::blocked;
+  case engine::host_event::recovered:
+    return host_change::recovered;
+  case engine::host_event::unblocked:
+    return host_change::unblocked;
+  case engine::host_event::idle:
+    break;
+  }
+  return host_change::idle;
+}
+
 } // namespace
 
 throttle_actor::behavior_type
@@ -26,10 +38,16 @@ throttle_state::make_behavior(throttle_config cfg, fetch_pool_actor pool) {
   harden(self_);
   pool_ = std::move(pool);
   host_ = std::move(cfg.host);
-  per_minute_ = cfg.per_minute;
-  slots_.emplace(cfg.serial, cfg.concurrent,
-                 std::make_unique<engine::sliding_window>(
-                   cfg.per_minute, cfg.window + cfg.guard));
+  news_ = std::move(cfg.news);
+  live_ = cfg.live;
+  schedule_.emplace(
+    engine::schedule_settings{cfg.serial, cfg.window, cfg.guard, cfg.caps},
+    engine::start_limits{cfg.concurrent, cfg.per_minute, cfg.per_hour,
+                         cfg.per_day});
+  if (cfg.known) {
+    const auto at = moment();
+    schedule_->restore(from_record(*cfg.known, at), at.now);
+  }
   self_->set_down_handler(
     [this](const caf::down_msg& down) { on_holder_down(down.source); });
   return {
@@ -53,8 +71,16 @@ throttle_state::make_behavior(throttle_config cfg, fetch_pool_actor pool) {
     [this](const throttle_seed& seed) { on_seed(seed); },
     [this](const set_limits& wanted) { on_limits(wanted); },
     [this](describe) {
-      return throttle_report{host_, slots_->waiting(), slots_->leases(),
-                             slots_->concurrent(), per_minute_};
+      const auto& limits = schedule_->limits();
+      return throttle_report{host_,
+                             schedule_->waiting(),
+                             schedule_->leases(),
+                             limits.concurrent,
+                             limits.per_minute,
+                             limits.per_hour,
+                             limits.per_day,
+                             schedule_->learned(),
+                             schedule_->view(self_->clock().now())};
     },
   };
 }
@@ -62,14 +88,14 @@ throttle_state::make_behavior(throttle_config cfg, fetch_pool_actor pool) {
 enqueue_answer throttle_state::on_enqueue(const enqueue& asked,
                                           const grant_sink& sink) {
   const auto who = subject_of(asked.who);
-  slots_->enqueue(who, engine::subject_owner{asked.who.owner.value},
-                  asked.turn);
+  schedule_->enqueue(who, engine::subject_owner{asked.who.owner.value},
+                     asked.turn);
   waiters_.insert_or_assign(who, waiter{asked.who, asked.url, sink});
   if (auto grant = pump(&who))
     return {enqueue_outcome::granted, std::move(*grant)};
   log::debug("Enqueueing with throttled domain",
              {{"identifier", asked.who.repo}, {"domain", host_}});
-  return {enqueue_outcome::queued, {}};
+  return {enqueue_outcome::queued, {}, schedule_->view(self_->clock().now())};
 }
 
 void throttle_state::on_answer(const grant_answer& answer) {
@@ -79,16 +105,16 @@ void throttle_state::on_answer(const grant_answer& answer) {
   const auto who = found->second.who;
   switch (answer.decision) {
   case grant_decision::start:
-    slots_->start(answer.lease);
+    schedule_->start(answer.lease);
     break;
   case grant_decision::defer:
-    slots_->defer(answer.lease);
+    schedule_->defer(answer.lease);
     break;
   case grant_decision::withdraw:
-    slots_->withdraw(answer.lease);
+    schedule_->withdraw(answer.lease);
     break;
   }
-  if (!slots_->has_lease(answer.lease))
+  if (!schedule_->has_lease(answer.lease))
     unwatch(answer.lease);
   drop_waiter_without_place(who);
   pump();
@@ -96,14 +122,14 @@ void throttle_state::on_answer(const grant_answer& answer) {
 
 void throttle_state::on_leave(const unit_key& who) {
   const auto leaving = subject_of(who);
-  slots_->leave(leaving);
+  schedule_->leave(leaving);
   waiters_.erase(leaving);
   pump();
 }
 
 void throttle_state::on_started(const fetch_started& started) {
   const auto who = unwatch(started.lease);
-  slots_->started(started.lease, started.at);
+  schedule_->started(started.lease, started.at);
   if (who)
     drop_waiter_without_place(*who);
   pump();
@@ -111,7 +137,8 @@ void throttle_state::on_started(const fetch_started& started) {
 
 void throttle_state::on_complete(const request_complete& ended) {
   const auto who = unwatch(ended.lease);
-  slots_->completed(ended.lease);
+  schedule_->completed(ended.lease, signal_of(ended.result.outcome),
+                       ended.result.retry_after, self_->clock().now());
   if (who)
     drop_waiter_without_place(*who);
   pump();
@@ -124,16 +151,21 @@ void throttle_state::on_seed(const throttle_seed& seed) {
   for (const auto& old : seed.leases)
     inherited.push_back(
       {old.lease, subject_of(old.who), old.running, old.started});
-  slots_->seed(std::move(inherited));
-  quiet_until_ = seed.quiet_until;
+  schedule_->seed(std::move(inherited));
+  if (seed.quiet_until)
+    schedule_->quiet_until(*seed.quiet_until);
   pump();
 }
 
 void throttle_state::on_limits(const set_limits& wanted) {
   if (wanted.host && *wanted.host != host_)
     return;
-  slots_->set_limits(wanted.concurrent, wanted.per_minute);
-  per_minute_ = wanted.per_minute.value_or(per_minute_);
+  auto limits = schedule_->limits();
+  limits.concurrent = wanted.concurrent.value_or(limits.concurrent);
+  limits.per_minute = wanted.per_minute.value_or(limits.per_minute);
+  limits.per_hour = wanted.per_hour.value_or(limits.per_hour);
+  limits.per_day = wanted.per_day.value_or(limits.per_day);
+  schedule_->set_limits(limits);
   pump();
 }
 
@@ -149,7 +181,7 @@ void throttle_state::on_holder_down(const caf::actor_addr& holder) {
     const auto waiting = waiters_.find(who);
     if (waiting != waiters_.end() && waiting->second.sink.address() == holder) {
       waiters_.erase(waiting);
-      slots_->leave(who);
+      schedule_->leave(who);
     }
     self_->request(pool_, caf::infinite, reclaim{lease})
       .then(
@@ -158,8 +190,9 @@ void throttle_state::on_holder_down(const caf::actor_addr& holder) {
         },
         [this, lease](const caf::error&) {
           // No pool, no job; but its request may have left: it counts.
-          slots_->started(lease, self_->clock().now());
-          slots_->completed(lease);
+          const auto now = self_->clock().now();
+          schedule_->started(lease, now);
+          schedule_->completed(lease, engine::host_signal::none, {}, now);
           pump();
         });
   }
@@ -169,20 +202,15 @@ void throttle_state::on_holder_down(const caf::actor_addr& holder) {
 void throttle_state::on_reclaim(lease_id lease, reclaim_outcome outcome) {
   if (outcome == reclaim_outcome::running)
     return;
-  slots_->reclaim(lease);
+  schedule_->reclaim(lease);
   pump();
 }
 
 std::optional<url_ready> throttle_state::pump(const engine::subject* asking) {
   if (!seeded_)
     return std::nullopt;
-  const auto now = self_->clock().now();
-  if (quiet_until_ && now < *quiet_until_) {
-    arm();
-    return std::nullopt;
-  }
   std::optional<url_ready> wanted;
-  for (const auto& granted : slots_->pump(now)) {
+  for (const auto& granted : schedule_->pump(self_->clock().now())) {
     const auto& to = waiters_.at(granted.who);
     watch(granted.lease, granted.who, to.sink);
     url_ready grant{to.who, to.url, host_, granted.lease};
@@ -191,17 +219,40 @@ std::optional<url_ready> throttle_state::pump(const engine::subject* asking) {
     else
       self_->send(to.sink, std::move(grant));
   }
+  tell_news();
   arm();
   return wanted;
+}
+
+void throttle_state::tell_news() {
+  for (const auto event : schedule_->take_news()) {
+    const auto at = moment();
+    const host_news news{change_of(event),
+                         to_record(host_, schedule_->image(), at)};
+    if (event == engine::host_event::blocked)
+      log::info("Host blocked",
+                {{"domain", host_},
+                 {"error", to_string(news.state.reason)},
+                 {"seconds", news.state.blocked_until - at.live}});
+    if (event == engine::host_event::recovered)
+      log::info("Host recovered", {{"domain", host_}});
+    if (news_)
+      self_->send(news_, news);
+  }
+}
+
+live_moment throttle_state::moment() const {
+  const auto now = self_->clock().now();
+  const auto passed = std::chrono::floor<std::chrono::seconds>(now - live_.now);
+  return {now, live_.live + passed.count()};
 }
 
 /// A timer can not be called back, so a pending one that comes early enough is
 /// left alone: it finds the right time when it fires.
 void throttle_state::arm() {
-  const auto now = self_->clock().now();
-  auto at = slots_->wake_at(now);
-  if (quiet_until_ && now < *quiet_until_)
-    at = std::max(at.value_or(*quiet_until_), *quiet_until_);
+  auto at = schedule_->wake_at(self_->clock().now());
+  if (const auto idle = schedule_->idle_at(); idle && news_)
+    at = std::min(at.value_or(*idle), *idle);
   if (!at || (armed_for_ && *armed_for_ <= *at))
     return;
   armed_for_ = at;
@@ -232,19 +283,19 @@ std::optional<engine::subject> throttle_state::unwatch(lease_id lease) {
 }
 
 void throttle_state::drop_waiter_without_place(const engine::subject& who) {
-  if (!slots_->has_place(who))
+  if (!schedule_->has_place(who))
     waiters_.erase(who);
 }
 
 std::string throttle_state::check_invariants() const {
-  if (waiters_.size() != slots_->waiting())
+  if (waiters_.size() != schedule_->waiting())
     return "a sink for each place";
   std::size_t held = 0;
   for (const auto& [holder, leases] : holders_)
     held += leases.size();
   if (held != unsent_.size())
     return "a holder for each unsent lease";
-  return slots_->check_invariants();
+  return schedule_->check_invariants();
 }
 
 throttle_actor::behavior_type throttle(throttle_state::pointer self,

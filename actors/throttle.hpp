@@ -1,7 +1,8 @@
 #pragma once
 
 #include "libsync/engine/generation.hpp"
-#include "libsync/engine/slot_queue.hpp"
+#include "libsync/engine/host_schedule.hpp"
+#include "libsync/fetch_signal.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/actor_addr.hpp>
@@ -15,7 +16,7 @@
 
 namespace purgatory {
 
-/// Limits of one host (rules §8.2).
+/// One host: its limits (rules §8.2) and its past.
 struct throttle_config {
   host_key host;
   std::uint32_t serial = 0;      ///< Distinct for every throttle ever spawned.
@@ -24,9 +25,17 @@ struct throttle_config {
   duration window = std::chrono::seconds{60};
   /// A start counts so much longer, for what the network may shift.
   duration guard = std::chrono::milliseconds{200};
+  std::uint32_t per_hour = 0; ///< Starts in any hour; 0: no limit.
+  std::uint32_t per_day = 0;  ///< Starts in any day; 0: no limit.
+  engine::block_caps caps = {};
+  host_news_sink news = {}; ///< Null: nobody wants to know.
+  /// What is known of the host from before.
+  std::optional<host_record> known = {};
+  /// Some moment of which the live time is known.
+  live_moment live = {};
 };
 
-/// Shell of a slot_queue: who to tell, whom to watch, when to wake up.
+/// Shell of a host_schedule: who to tell, whom to watch, when to wake up.
 ///
 /// Between grant and `fetch_started` it watches the holder; a holder that dies
 /// meanwhile may have handed the lease to the pool, so the pool is asked. From
@@ -71,7 +80,9 @@ private:
   /// After every change: grants what can be granted, then arms the timer. The
   /// grant for `asking` is returned instead of sent.
   std::optional<url_ready> pump(const engine::subject* asking = nullptr);
+  void tell_news();
   void arm();
+  [[nodiscard]] live_moment moment() const;
   void watch(lease_id lease, const engine::subject& who,
              const grant_sink& sink);
   /// Returns whose lease it was.
@@ -81,10 +92,10 @@ private:
   pointer self_;
   fetch_pool_actor pool_;
   host_key host_;
-  std::uint32_t per_minute_ = 0;
+  host_news_sink news_;
+  live_moment live_;
   bool seeded_ = false;
-  std::optional<time_point> quiet_until_; ///< No grant before.
-  std::optional<engine::slot_queue> slots_;
+  std::optional<engine::host_schedule> schedule_;
   engine::generation timer_;
   std::optional<time_point> armed_for_;
   std::unordered_map<engine::subject, waiter> waiters_;

@@ -22,6 +22,9 @@ using tick_sink = caf::typed_actor<caf::reacts_to<backoff_tick>>;
 /// Hears that the first request of a lease left.
 using started_sink = caf::typed_actor<caf::reacts_to<fetch_started>>;
 
+/// Hears that a host was blocked, is back, or has nothing to do.
+using host_news_sink = caf::typed_actor<caf::reacts_to<host_news>>;
+
 /// Owns one identifier: its entries, units, needs, tried URLs, due time.
 using identifier_actor = caf::typed_actor<
   // An event of this identifier; answered once the journal has it.

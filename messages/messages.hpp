@@ -154,6 +154,10 @@ struct throttle_report {
   std::size_t leases = 0;
   std::uint32_t concurrent = 0;
   std::uint32_t per_minute = 0;
+  std::uint32_t per_hour = 0;                    ///< 0: no limit.
+  std::uint32_t per_day = 0;                     ///< 0: no limit.
+  std::optional<double> learned_per_minute = {}; ///< Nothing: the ceiling.
+  host_view view = {};
 };
 
 // -- fetching: identifier, pool, worker, throttle

@@ -5,6 +5,13 @@
 
 namespace purgatory::engine {
 
+namespace {
+
+/// Debts get a turn at least so often (rules §8.3).
+constexpr duration debt_interval = std::chrono::hours{1};
+
+} // namespace
+
 slot_queue::slot_queue(std::uint32_t serial, std::uint32_t concurrent,
                        std::unique_ptr<rate_policy> rate)
   : serial_(serial), concurrent_(concurrent), rate_(std::move(rate)) {}
@@ -16,6 +23,16 @@ bool slot_queue::has_place(const subject& who) const {
 
 bool slot_queue::has_lease(lease_id lease) const {
   return leases_.contains(lease);
+}
+
+bool slot_queue::knows(std::string_view who) const {
+  return names_.find(who).has_value();
+}
+
+const std::string* slot_queue::holder_of(lease_id lease) const {
+  const auto found = leases_.find(lease);
+  return found == leases_.end() ? nullptr
+                                : &names_.name(found->second.holder->who);
 }
 
 std::optional<time_point> slot_queue::wake_at(time_point now) {
@@ -74,22 +91,33 @@ void slot_queue::settle(entry& e) {
 
 // -- leases ------------------------------------------------------------------
 
-std::vector<grant> slot_queue::pump(time_point now) {
+std::vector<grant> slot_queue::pump(time_point now, std::size_t at_most) {
   std::vector<grant> grants;
-  while (leases_.size() < concurrent_ && turns_.ready() > 0
-         && rate_->not_before(now) <= now)
-    grants.push_back(grant_next());
+  while (grants.size() < at_most && leases_.size() < concurrent_
+         && turns_.ready() > 0 && rate_->not_before(now) <= now)
+    grants.push_back(grant_next(now));
+  static_cast<void>(debt_is_due(now)); // Their hour may begin here.
   return grants;
 }
 
-grant slot_queue::grant_next() {
-  auto& e = static_cast<entry&>(*turns_.next());
+grant slot_queue::grant_next(time_point now) {
+  auto& e = static_cast<entry&>(*turns_.next(debt_is_due(now)));
+  if (turns_.lane_of(e) == lane::debt)
+    debts_since_.reset();
   turns_.serve(e);
   rate_->reserve();
   e.leased = true;
   const auto lease = next_lease_id();
   leases_.emplace(lease, lease_record{&e, false, false});
   return {subject{names_.name(e.who)}, lease};
+}
+
+bool slot_queue::debt_is_due(time_point now) {
+  if (!turns_.has_ready(lane::debt))
+    debts_since_.reset();
+  else if (!debts_since_)
+    debts_since_ = now;
+  return debts_since_ && now - *debts_since_ >= debt_interval;
 }
 
 bool slot_queue::start(lease_id lease) {

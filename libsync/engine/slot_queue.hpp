@@ -7,9 +7,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -47,8 +49,8 @@ struct inherited_lease {
 ///   the place stays where it was and is passed over until it asks again.
 ///   withdraw: lease and place end.
 /// - Fairness: lanes fresh and retry in turn, debt when both have nothing
-///   ready. In a lane the owners in turn, in an owner the subjects in order
-///   of arrival.
+///   ready, and once an hour whatever they have. In a lane the owners in
+///   turn, in an owner the subjects in order of arrival.
 ///
 /// Nothing happens by itself: call `pump` after every change and at
 /// `wake_at`. Logarithmic or constant time, independent of how many wait.
@@ -62,10 +64,18 @@ public:
 
   /// Places, also those whose grant is not answered yet.
   [[nodiscard]] std::size_t waiting() const { return turns_.size(); }
+  /// Places that could be granted now.
+  [[nodiscard]] std::size_t ready() const { return turns_.ready(); }
+  /// Subjects with a place, a lease or both.
+  [[nodiscard]] std::size_t subjects() const { return names_.size(); }
   [[nodiscard]] std::size_t leases() const { return leases_.size(); }
   [[nodiscard]] std::uint32_t concurrent() const { return concurrent_; }
   [[nodiscard]] bool has_place(const subject& who) const;
   [[nodiscard]] bool has_lease(lease_id lease) const;
+  /// With a place, a lease or both.
+  [[nodiscard]] bool knows(std::string_view who) const;
+  /// Whose lease it is; valid until the next change. Null: unknown.
+  [[nodiscard]] const std::string* holder_of(lease_id lease) const;
 
   /// Earliest time at which `pump` can grant something. Nothing if that takes
   /// a message first: a new place, a free slot, the end of an unsent lease.
@@ -84,8 +94,10 @@ public:
   /// `who` gives its place up; a lease stays. False if there was no place.
   bool leave(const subject& who);
 
-  /// Grants until slots, queue or rate are exhausted.
-  [[nodiscard]] std::vector<grant> pump(time_point now);
+  /// Grants until slots, queue or rate are exhausted, or `at_most` are given.
+  [[nodiscard]] std::vector<grant>
+  pump(time_point now,
+       std::size_t at_most = std::numeric_limits<std::size_t>::max());
 
   // Answers to a grant. False: the lease is unknown, or answered already.
   bool start(lease_id lease);
@@ -103,7 +115,8 @@ public:
   /// stays. False if the lease is unknown.
   bool reclaim(lease_id lease);
 
-  /// Raising lets `pump` grant more, lowering stops nothing.
+  /// Raising lets `pump` grant more, lowering stops nothing. `concurrent` 0:
+  /// nothing is granted.
   void set_limits(std::optional<std::uint32_t> concurrent,
                   std::optional<std::uint32_t> starts);
 
@@ -130,7 +143,8 @@ private:
   entry& entry_of(const subject& who);
   void settle(entry& e);
   void close_place(entry& e);
-  grant grant_next();
+  grant grant_next(time_point now);
+  bool debt_is_due(time_point now);
   void accept(lease_record& lease);
   lease_table::iterator unanswered(lease_id lease);
   void end_lease(lease_table::iterator lease);
@@ -144,6 +158,8 @@ private:
   name_table names_;
   std::deque<entry> entries_; ///< By number of the name; never moves.
   lease_table leases_;
+  /// Since when debts wait without one being served; nothing: none is ready.
+  std::optional<time_point> debts_since_;
 };
 
 } // namespace purgatory::engine

@@ -13,8 +13,10 @@ turn_order::place* turn_order::line::first() const {
   return ready.front();
 }
 
-turn_order::place* turn_order::next() const {
+turn_order::place* turn_order::next(bool debt_first) const {
   const auto other = preferred_ == lane::fresh ? lane::retry : lane::fresh;
+  if (debt_first && has_ready(lane::debt))
+    return lanes_[index(lane::debt)].turns.front()->first();
   for (const auto turn : {preferred_, other, lane::debt}) {
     const auto& turns = lanes_[index(turn)].turns;
     if (!turns.empty())

@@ -13,9 +13,9 @@
 namespace purgatory::engine {
 
 /// Whose turn it is: lanes fresh and retry in turn, debt when both have
-/// nothing ready; in a lane the owners in turn; in an owner the places in
-/// order of arrival (rules §8.3). An owner whose first place becomes ready
-/// joins behind the others.
+/// nothing ready or when it is asked for; in a lane the owners in turn; in an
+/// owner the places in order of arrival (rules §8.3). An owner whose first
+/// place becomes ready joins behind the others.
 ///
 /// A place that is not ready keeps its position and is passed over without
 /// being looked at. Constant time; logarithmic for a place that becomes ready
@@ -46,8 +46,16 @@ public:
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::size_t ready() const { return ready_; }
 
-  /// The ready place whose turn it is, or null.
-  [[nodiscard]] place* next() const;
+  [[nodiscard]] bool has_ready(lane in) const {
+    return !lanes_[index(in)].turns.empty();
+  }
+
+  /// The lane of a place in line.
+  [[nodiscard]] static lane lane_of(const place& p) { return p.in_->where; }
+
+  /// The ready place whose turn it is, or null. `debt_first`: of the debts,
+  /// if one is ready.
+  [[nodiscard]] place* next(bool debt_first = false) const;
 
   /// A new place at the end, not ready yet.
   void join(place& p, const std::string& owner, lane turn);

@@ -25,6 +25,17 @@ grant_sink::behavior_type holder(grant_sink::stateful_pointer<holder_state>,
   return {[grants](const url_ready& grant) { grants->push_back(grant); }};
 }
 
+/// A supervisor that only notes what it hears of the host.
+struct listener_state {
+  explicit listener_state(host_news_sink::stateful_pointer<listener_state>) {}
+};
+
+host_news_sink::behavior_type
+listener(host_news_sink::stateful_pointer<listener_state>,
+         std::vector<host_news>* heard) {
+  return {[heard](const host_news& news) { heard->push_back(news); }};
+}
+
 /// A pool that only answers `reclaim`, as told.
 struct pool_state {
   explicit pool_state(fetch_pool_actor::stateful_pointer<pool_state>) {}
@@ -56,6 +67,7 @@ unit_key unit(const std::string& name) {
 
 struct world : purgatory::test::deterministic {
   std::vector<url_ready> grants; ///< All, in order.
+  std::vector<host_news> news;   ///< Likewise.
   fetch_pool_actor pool;
   throttle_actor domain;
   grant_sink anyone;
@@ -109,6 +121,51 @@ struct world : purgatory::test::deterministic {
 
   void complete(const url_ready& grant) {
     tell(request_complete{grant.lease, grant.who, grant.host, grant.url, {}});
+  }
+
+  void end(const url_ready& grant, fetch_class outcome,
+           std::optional<std::chrono::seconds> retry_after = {}) {
+    fetch_outcome result;
+    result.outcome = outcome;
+    result.retry_after = retry_after;
+    tell(request_complete{grant.lease, grant.who, grant.host, grant.url,
+                          std::move(result)});
+  }
+
+  /// Asks, is granted at once, is sent and ends like that.
+  void turn(const std::string& name, fetch_class outcome,
+            std::optional<std::chrono::seconds> retry_after = {}) {
+    CAF_REQUIRE(ask_turn(name, anyone).outcome == enqueue_outcome::granted);
+    const auto grant = take_grant();
+    send(grant);
+    end(grant, outcome, retry_after);
+  }
+
+  url_ready take_grant() {
+    CAF_REQUIRE(!grants.empty());
+    auto grant = grants.front();
+    grants.erase(grants.begin());
+    return grant;
+  }
+
+  /// A throttle that is listened to; `known`: what its predecessor told.
+  void spawn_heard(throttle_config config) {
+    config.news = track(sys.spawn(listener, &news));
+    spawn_throttle(std::move(config));
+    tell(throttle_seed{});
+  }
+
+  throttle_config heard_config(std::uint32_t serial = 10) {
+    throttle_config config;
+    config.host = host_key{"example.org"};
+    config.serial = serial;
+    config.live = {now(), 1000};
+    return config;
+  }
+
+  void block_by_three() {
+    for (const auto* name : {"A", "B", "C"})
+      turn(name, fetch_class::refused);
   }
 
   /// Runs every granted lease to its end until no more are granted.
@@ -438,6 +495,180 @@ CAF_TEST(a queued enqueue is a debug line with identifier and domain) {
   CAF_CHECK(lines.str().ends_with(
     "debug Enqueueing with throttled domain identifier=\"F\" "
     "domain=\"example.org\"\n"));
+}
+
+CAF_TEST(hour and day limits hold and can be set while it runs) {
+  throttle_config config = heard_config();
+  config.per_hour = 3;
+  spawn_heard(config);
+  ask_many(6);
+  CAF_CHECK_EQUAL(run_all(), 3u);
+  advance(59min);
+  CAF_CHECK_EQUAL(run_all(), 0u);
+  advance(1min + 200ms);
+  CAF_CHECK_EQUAL(run_all(), 3u);
+  tell(set_limits{{}, {}, {}, 0, 8});
+  CAF_CHECK_EQUAL(report().per_hour, 0u);
+  CAF_CHECK_EQUAL(report().per_day, 8u);
+  ask_many(6, 6);
+  CAF_CHECK_EQUAL(run_all(), 2u);
+  advance(21h);
+  CAF_CHECK_EQUAL(run_all(), 0u);
+  // The first three are a day old.
+  advance(3h);
+  CAF_CHECK_EQUAL(run_all(), 3u);
+}
+
+CAF_TEST(429 with Retry - After is obeyed and seen in the answer) {
+  turn("A", fetch_class::limited, 300s);
+  const auto answer = ask_turn("B", anyone);
+  CAF_REQUIRE(answer.outcome == enqueue_outcome::queued);
+  CAF_CHECK(answer.host.blocked_until == now() + 300s);
+  advance(300s - 1us);
+  CAF_CHECK_EQUAL(grants.size(), 0u);
+  advance(1us);
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+}
+
+CAF_TEST(429 without Retry - After is a minute) {
+  turn("A", fetch_class::limited);
+  ask_turn("B", anyone);
+  advance(60s - 1us);
+  CAF_CHECK_EQUAL(grants.size(), 0u);
+  advance(1us);
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+}
+
+CAF_TEST(two failing units block nothing and the third does) {
+  turn("A", fetch_class::refused);
+  turn("B", fetch_class::timeout);
+  turn("A", fetch_class::refused);
+  turn("C", fetch_class::server);
+  CAF_CHECK(ask_turn("D", anyone).outcome == enqueue_outcome::queued);
+  CAF_CHECK(report().view.blocked_until == now() + 60s);
+}
+
+CAF_TEST(an answer that is of no use still shows that the host is well) {
+  for (const auto outcome :
+       {fetch_class::not_here, fetch_class::no_repo, fetch_class::auth,
+        fetch_class::corrupt, fetch_class::internal})
+    for (const auto* name : {"A", "B", "C"})
+      turn(name, outcome);
+  CAF_CHECK(!report().view.blocked_until);
+}
+
+CAF_TEST(at the end of a block one probe goes out and decides for all) {
+  block_by_three();
+  ask_many(4);
+  advance(60s);
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+  advance(1h);
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+  auto probe = take_grant();
+  send(probe);
+  end(probe, fetch_class::refused);
+  CAF_CHECK(grants.empty());
+  CAF_CHECK_EQUAL(report().view.failed_probes, 1u);
+  advance(2min);
+  probe = take_grant();
+  send(probe);
+  end(probe, fetch_class::not_here);
+  CAF_CHECK_EQUAL(grants.size(), 2u);
+  CAF_CHECK_EQUAL(report().view.failed_probes, 1u);
+}
+
+CAF_TEST(a probe whose holder dies is followed by another) {
+  block_by_three();
+  const auto mortal = new_holder();
+  ask_turn("A", mortal);
+  ask_turn("B", anyone);
+  advance(60s);
+  CAF_CHECK_EQUAL(take_grant().who, unit("A"));
+  kill(mortal);
+  CAF_CHECK_EQUAL(take_grant().who, unit("B"));
+}
+
+CAF_TEST(block recovery and learned rate are told) {
+  spawn_heard(heard_config());
+  block_by_three();
+  CAF_REQUIRE_EQUAL(news.size(), 1u);
+  CAF_CHECK(news[0].what == host_change::blocked);
+  CAF_CHECK(news[0].state.reason == fetch_class::refused);
+  CAF_CHECK_EQUAL(news[0].state.host, host_key{"example.org"});
+  CAF_CHECK_EQUAL(news[0].state.blocked_until, 1060);
+  ask_turn("A", anyone);
+  advance(60s);
+  const auto probe = take_grant();
+  send(probe);
+  end(probe, fetch_class::ok);
+  CAF_REQUIRE_EQUAL(news.size(), 2u);
+  CAF_CHECK(news[1].what == host_change::recovered);
+  CAF_CHECK_EQUAL(news[1].state.blocks, 0u);
+  advance(1s); // The three that failed are a minute old.
+  for (int i = 0; i < 10; ++i)
+    turn("A", fetch_class::ok);
+  turn("B", fetch_class::limited, 100s);
+  CAF_REQUIRE_EQUAL(news.size(), 3u);
+  CAF_CHECK_EQUAL(news[2].state.learned_per_minute, 10u);
+}
+
+CAF_TEST(a block that ends with nobody waiting is told for a probe) {
+  spawn_heard(heard_config());
+  block_by_three();
+  advance(60s);
+  CAF_REQUIRE_EQUAL(news.size(), 2u);
+  CAF_CHECK(news[1].what == host_change::unblocked);
+  ask_many(2);
+  CAF_CHECK_EQUAL(grants.size(), 1u);
+}
+
+CAF_TEST(ten minutes without work are told once) {
+  spawn_heard(heard_config());
+  turn("A", fetch_class::ok);
+  advance(10min - 1us);
+  CAF_CHECK(news.empty());
+  advance(1us);
+  CAF_REQUIRE_EQUAL(news.size(), 1u);
+  CAF_CHECK(news[0].what == host_change::idle);
+  advance(2h);
+  CAF_CHECK_EQUAL(news.size(), 1u);
+  CAF_CHECK_EQUAL(pending_timers(), 0u);
+  turn("A", fetch_class::ok);
+  advance(10min);
+  CAF_CHECK_EQUAL(news.size(), 2u);
+}
+
+CAF_TEST(a throttle that is never asked is idle too) {
+  spawn_heard(heard_config());
+  advance(10min);
+  CAF_REQUIRE_EQUAL(news.size(), 1u);
+  CAF_CHECK(news[0].what == host_change::idle);
+}
+
+CAF_TEST(block and learned rate survive a restart of the throttle) {
+  spawn_heard(heard_config());
+  for (int i = 0; i < 10; ++i)
+    turn("A", fetch_class::ok);
+  turn("B", fetch_class::limited, 100s);
+  advance(30s);
+  auto config = heard_config(11);
+  config.live.live = 1030;
+  config.known = news.back().state;
+  kill(domain);
+  spawn_heard(config);
+  CAF_CHECK(report().learned_per_minute == 9.0);
+  const auto answer = ask_turn("A", anyone);
+  CAF_CHECK(answer.outcome == enqueue_outcome::queued);
+  CAF_CHECK(answer.host.blocked_until == now() + 70s);
+  advance(70s);
+  const auto probe = take_grant();
+  send(probe);
+  end(probe, fetch_class::ok);
+  // The pace of nine a minute, not the burst of thirty.
+  ask_many(5);
+  CAF_CHECK_EQUAL(grants.size(), 0u);
+  advance(7s);
+  CAF_CHECK_EQUAL(grants.size(), 1u);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -45,9 +45,11 @@ public:
   std::vector<std::pair<std::string, lease_id>> pump(time_point now) {
     std::vector<std::pair<std::string, lease_id>> grants;
     while (leases_.size() < concurrent_ && counted(now) < per_window_) {
-      const auto* place = next();
+      const auto* place = debt_is_due(now) ? next_in(lane::debt) : next();
       if (place == nullptr)
         break;
+      if (place->turn == lane::debt)
+        debts_since_.reset();
       const lease_id id{std::uint64_t{serial_} << 32U | ++granted_};
       turns_[{place->turn, place->owner}] = ++clock_;
       if (place->turn != lane::debt)
@@ -56,6 +58,7 @@ public:
       leases_.push_back({id, place->who, false, false});
       note_turns();
     }
+    debt_is_due(now);
     return grants;
   }
 
@@ -222,16 +225,28 @@ private:
 
   const waiter* next() const {
     const auto other = last_lane_ == lane::fresh ? lane::retry : lane::fresh;
-    for (const auto turn : {other, last_lane_, lane::debt}) {
-      const waiter* best = nullptr;
-      for (const auto& p : places_)
-        if (p.turn == turn && ready(p)
-            && (best == nullptr || rank(p) < rank(*best)))
-          best = &p;
-      if (best != nullptr)
+    for (const auto turn : {other, last_lane_, lane::debt})
+      if (const auto* best = next_in(turn))
         return best;
-    }
     return nullptr;
+  }
+
+  const waiter* next_in(lane turn) const {
+    const waiter* best = nullptr;
+    for (const auto& p : places_)
+      if (p.turn == turn && ready(p)
+          && (best == nullptr || rank(p) < rank(*best)))
+        best = &p;
+    return best;
+  }
+
+  /// A debt has waited for an hour while others had their turns.
+  bool debt_is_due(time_point now) {
+    if (next_in(lane::debt) == nullptr)
+      debts_since_.reset();
+    else if (!debts_since_)
+      debts_since_ = now;
+    return debts_since_ && now - *debts_since_ >= std::chrono::hours{1};
   }
 
   std::pair<std::uint64_t, std::uint64_t> rank(const waiter& p) const {
@@ -249,6 +264,7 @@ private:
   std::vector<held> leases_;
   std::vector<time_point> sends_;
   std::map<turn_key, std::uint64_t> turns_;
+  std::optional<time_point> debts_since_;
 };
 
 } // namespace purgatory::test

@@ -1,4 +1,5 @@
 #define CAF_SUITE rate_policy
+#include "libsync/engine/rate_set.hpp"
 #include "libsync/engine/sliding_window.hpp"
 #include "libsync/engine/token_bucket.hpp"
 #include "tests/support/seed.hpp"
@@ -162,4 +163,56 @@ CAF_TEST(a bucket may be given another rate) {
   bucket.set_ceiling(30);
   bucket.record(start + 1s);
   CAF_CHECK(bucket.not_before(start + 1s) == start + 3s);
+}
+
+CAF_TEST(a window that is switched off blocks nothing and still counts) {
+  engine::sliding_window hour{0, 1h};
+  for (int i = 0; i < 1000; ++i)
+    hour.record(start + i * 1s);
+  CAF_CHECK(hour.not_before(start + 1000s) <= start + 1000s);
+  hour.set_ceiling(600);
+  const auto opens = hour.not_before(start + 1000s);
+  // The 401st has to be an hour old; the steps of the count are a minute.
+  CAF_CHECK(opens >= start + 400s + 1h);
+  CAF_CHECK(opens <= start + 400s + 1h + 1min);
+}
+
+CAF_TEST(a window that is switched on and off never admits too many) {
+  const auto seed = test::first_seed();
+  CAF_MESSAGE("seed " << seed);
+  std::mt19937_64 rng{seed};
+  for (int round = 0; round < 100; ++round) {
+    engine::sliding_window window{0, 20s};
+    std::vector<time_point> all;
+    auto now = start;
+    for (int step = 0; step < 200; ++step) {
+      now += std::chrono::milliseconds{rng() % 700};
+      const bool on = step % 40 >= 20;
+      window.set_ceiling(on ? 7 : 0);
+      if (window.not_before(now) > now)
+        continue;
+      const auto recent = std::ranges::count_if(
+        all, [now](time_point at) { return at + 20s > now; });
+      CAF_REQUIRE(!on || recent < 7);
+      window.record(now);
+      all.push_back(now);
+    }
+  }
+}
+
+CAF_TEST(all windows of a set hold together and a refund reaches each) {
+  const auto seed = test::first_seed();
+  CAF_MESSAGE("seed " << seed);
+  std::mt19937_64 rng{seed};
+  for (int round = 0; round < 50; ++round) {
+    engine::sliding_window minute{5, 10s};
+    engine::sliding_window hour{12, 60s};
+    engine::sliding_window day{40, 600s};
+    engine::rate_set all{{minute, hour, day}};
+    const auto sends = greedy_run(all, rng, 200);
+    CAF_CHECK(most_in_any(sends, 10s) <= 5);
+    CAF_CHECK(most_in_any(sends, 60s) <= 12);
+    CAF_CHECK(most_in_any(sends, 600s) <= 40);
+    CAF_CHECK(most_in_any(sends, 600s) >= 35);
+  }
 }

@@ -415,3 +415,37 @@ CAF_TEST(any rate policy will do) {
   CAF_CHECK(*slots.wake_at(start) == start + 1s);
   CAF_CHECK_EQUAL(slots.pump(start + 1s).size(), 1u);
 }
+
+CAF_TEST(a debt has its turn once an hour whatever else is ready) {
+  bench b{1, 1000};
+  b.ask("d1", lane::debt);
+  b.ask("d2", lane::debt);
+  for (int i = 0; i < 200; ++i)
+    b.ask("a" + std::to_string(i), i % 2 == 0 ? lane::fresh : lane::retry);
+  std::vector<time_point> debts;
+  for (int minute = 0; minute < 130; ++minute) {
+    const auto who = b.pump();
+    if (who.starts_with("d"))
+      debts.push_back(b.now);
+    b.run(who);
+    b.now += 1min;
+  }
+  CAF_REQUIRE_EQUAL(debts.size(), 2u);
+  CAF_CHECK(debts[0] == start + 60min);
+  CAF_CHECK(debts[1] == start + 120min);
+}
+
+CAF_TEST(pump gives at most as many as it is asked for) {
+  bench b{5};
+  for (const auto* who : {"a1", "b1", "c1"})
+    b.ask(who);
+  CAF_CHECK_EQUAL(b.slots.pump(b.now, 1).size(), 1u);
+  CAF_CHECK_EQUAL(b.slots.pump(b.now).size(), 2u);
+}
+
+CAF_TEST(with no slots nothing is granted and nothing wakes) {
+  bench b{0};
+  b.ask("a1");
+  CAF_CHECK_EQUAL(b.pump(), "");
+  CAF_CHECK(!b.slots.wake_at(b.now));
+}

@@ -33,6 +33,8 @@ public:
 
   void step() {
     now_ += std::chrono::milliseconds{draw(4) == 0 ? draw(8000) : draw(100)};
+    if (draw(60) == 0) // Long enough for debts to claim their hour.
+      now_ += std::chrono::minutes{draw(50)};
     act();
     pump();
     compare("waiting", slots_.waiting() == twin_.waiting());
