@@ -14,6 +14,14 @@ namespace purgatory {
 
 namespace {
 
+/// Offers that wait for their answer, and events that wait for the image.
+constexpr std::size_t max_offers = 1024;
+
+/// Between two lines of an identifier in the progress of an initial sync.
+constexpr auto report_pause = std::chrono::seconds(10);
+
+constexpr const char* busy_text = "error: purgatory busy, try again";
+
 store_report failure(const caf::error& reason) {
   return {store_result::failed, {}, to_string(reason)};
 }
@@ -44,6 +52,7 @@ identifier_state::make_behavior(identifier repo, identifier_doors doors,
   repo_ = std::move(repo);
   doors_ = std::move(doors);
   wall_ = config.wall;
+  live_ = config.live;
   plan_.emplace(repo_, config.plan,
                 config.seed ^ std::hash<identifier>{}(repo_));
   load();
@@ -53,51 +62,112 @@ identifier_state::make_behavior(identifier repo, identifier_doors doors,
       perform(plan_->on_granted(m.who, m.host, m.lease, at()));
     },
     [this](request_complete& message) { on_complete(std::move(message)); },
-    [this](const backoff_tick& m) {
-      perform(plan_->on_tick(m.generation, at()));
-    },
+    [this](const fetch_moving& message) { on_moving(message); },
+    [this](const backoff_tick& m) { on_tick(m.generation); },
     [this](const throttle_restarted& m) {
       throttles_.erase(m.host);
-      // Before the journal's image is here nothing is queued, and nothing may
-      // look idle.
-      if (loaded_)
-        perform(plan_->on_throttle_restarted(m.host, at()));
+      counted([&] {
+        // Before the journal's image is here nothing is queued.
+        if (loaded_)
+          perform(plan_->on_throttle_restarted(m.host, at()));
+      });
+    },
+    [this](const host_recovered& m) {
+      counted([&] {
+        if (loaded_)
+          perform(plan_->on_host_recovered(m.host, at()));
+        else
+          early_recovered_.insert(m.host);
+      });
+    },
+    [this](const probe_host& m) {
+      counted([&] {
+        if (loaded_)
+          perform(plan_->on_probe(m.host, at()));
+        else
+          early_probes_.insert(m.host);
+      });
+    },
+    [this](const plan_changed& m) {
+      counted([&] {
+        if (loaded_)
+          perform(plan_->on_settings(m.plan, m.revive, at()));
+        else
+          early_plan_ = plan_changed{
+            m.plan, m.revive || (early_plan_ && early_plan_->revive)};
+      });
     },
     [this](const close&) { self_->quit(); },
   };
 }
 
 git::moment identifier_state::at() const {
-  return {self_->clock().now(), wall_()};
+  const auto now = self_->clock().now();
+  return {now, wall_(), live_.at(now)};
 }
 
 void identifier_state::load() {
   self_->request(doors_.journal, caf::infinite, load_identifier{repo_})
-    .then(
-      [this](const identifier_image& image) {
-        loaded_ = true;
-        perform(plan_->restore(image, at()));
-        // One stays in the queue while it is worked on: who has early events
-        // is not idle.
-        for (; !early_.empty(); early_.pop_front()) {
-          auto& [message, owed] = early_.front();
-          take(message, owed);
-        }
-        // The last of them may have left nothing to do.
-        if (plan_->idle())
-          perform({git::may_sleep{}});
-      },
-      [this](caf::error& reason) { self_->quit(std::move(reason)); });
+    .then([this](const identifier_image& image) { on_image(image); },
+          [this](const caf::error& reason) { give_up(reason); });
 }
 
-identifier_state::promise identifier_state::admit(event_arrived message) {
+void identifier_state::on_image(const identifier_image& image) {
+  loaded_ = true;
+  catching_up_ = true;
+  perform(plan_->restore(image, at()));
+  self_->send(doors_.supervisor, loaded{repo_, plan_->hosts_of_interest()});
+  if (early_plan_)
+    perform(plan_->on_settings(early_plan_->plan, early_plan_->revive, at()));
+  for (auto& [message, owed] : std::exchange(early_, {}))
+    take(message, owed);
+  for (const auto& host : std::exchange(early_recovered_, {}))
+    perform(plan_->on_host_recovered(host, at()));
+  for (const auto& host : std::exchange(early_probes_, {}))
+    perform(plan_->on_probe(host, at()));
+  early_plan_.reset();
+  catching_up_ = false;
+  try_to_leave();
+}
+
+// Without a journal nothing may go on; the supervisor starts us anew. Who waits
+// for an answer can offer again at once.
+void identifier_state::give_up(const caf::error& reason) {
+  for (auto& [message, owed] : std::exchange(early_, {}))
+    owed.deliver(reason);
+  for (auto& [offer, owed] : std::exchange(offers_, {}))
+    owed.deliver(reason);
+  self_->quit(reason);
+}
+
+template <class Step>
+void identifier_state::counted(Step step) {
   ++seen_;
-  auto owed = self_->make_response_promise<admission>();
-  if (!loaded_) {
-    early_.emplace_back(std::move(message), owed);
-    return owed;
+  step();
+  // It did not leave after all.
+  if (const auto tick = std::exchange(late_tick_, std::nullopt))
+    perform(plan_->on_tick(*tick, at()));
+}
+
+void identifier_state::on_tick(std::uint64_t generation) {
+  if (is_leaving())
+    late_tick_ = generation;
+  else
+    perform(plan_->on_tick(generation, at()));
+}
+
+caf::result<admission> identifier_state::admit(event_arrived message) {
+  if (early_.size() + offers_.size() >= max_offers) {
+    counted([] {});
+    return admission{action::reject, busy_text};
   }
-  take(message, owed);
+  auto owed = self_->make_response_promise<admission>();
+  counted([&] {
+    if (loaded_)
+      take(message, owed);
+    else
+      early_.emplace_back(std::move(message), owed);
+  });
   return owed;
 }
 
@@ -107,8 +177,17 @@ void identifier_state::take(const event_arrived& message, promise owed) {
   perform(plan_->on_event(message.event, message.from, offer, at()));
 }
 
+void identifier_state::on_moving(const fetch_moving& message) {
+  if (const auto i = running_.find(message.lease); i != running_.end())
+    perform(plan_->on_moving(i->second.unit, message.lease, at()));
+}
+
 void identifier_state::on_complete(request_complete message) {
   const auto& result = message.result;
+  if (const auto job = running_.extract(message.lease); !job.empty()) {
+    ++steps_.jobs;
+    steps_.job_time += self_->clock().now() - job.mapped().since;
+  }
   tally(counter::sync_attempts, to_string(result.outcome));
   tally(counter::oids_fetched, "", result.got.size());
   tally(counter::wire_requests, message.host.value, result.wire_requests);
@@ -119,6 +198,7 @@ void identifier_state::on_complete(request_complete message) {
 // Effects that cause further effects queue behind the present ones, so that
 // what the plan decided happens in the order in which it was decided.
 void identifier_state::perform(git::effects todo) {
+  may_sleep_.reset();
   todo_.insert(todo_.end(), std::make_move_iterator(todo.begin()),
                std::make_move_iterator(todo.end()));
   if (performing_)
@@ -130,6 +210,7 @@ void identifier_state::perform(git::effects todo) {
     std::visit([this](auto& e) { act(e); }, next);
   }
   performing_ = false;
+  report_progress();
 }
 
 template <class Use, class Fail>
@@ -185,8 +266,7 @@ void identifier_state::act(git::write_records& e) {
     ->request(doors_.journal, caf::infinite, record_batch{std::move(e.records)})
     .then([this, token = e.token](
             const recorded&) { perform(plan_->on_recorded(token, at())); },
-          // Without a journal nothing may go on; the supervisor starts us anew.
-          [this](caf::error& reason) { self_->quit(std::move(reason)); });
+          [this](const caf::error& reason) { give_up(reason); });
 }
 
 void identifier_state::act(git::answer_offer& e) {
@@ -212,7 +292,7 @@ void identifier_state::act(git::ask_turn& e) {
           const auto& host = e.url.host;
           perform(answer.outcome == enqueue_outcome::granted
                     ? plan_->on_granted(e.unit, host, answer.grant.lease, at())
-                    : plan_->on_queued(e.unit, host, at()));
+                    : plan_->on_queued(e.unit, host, answer.host, at()));
         },
         [lost](caf::error&) { lost(); });
   };
@@ -231,6 +311,7 @@ void identifier_state::act(git::use_lease& e) {
 
 void identifier_state::act(git::start_fetch& e) {
   tally(counter::domain_requests, e.host.value);
+  running_.insert_or_assign(e.lease, running_job{e.unit, self_->clock().now()});
   self_->send(doors_.pool,
               fetch_request{e.lease, e.unit, e.host, std::move(e.order)},
               completion_sink{identifier_actor{self_}});
@@ -313,11 +394,37 @@ void identifier_state::act(git::arm_timer& e) {
               tick_sink{identifier_actor{self_}});
 }
 
-void identifier_state::act(git::may_sleep&) {
-  if (!early_.empty() || !offers_.empty() || asked_to_retire_ == seen_)
+void identifier_state::act(git::may_sleep& e) {
+  // What queued behind it may have begun something.
+  if (!todo_.empty())
+    return;
+  may_sleep_ = e;
+  try_to_leave();
+}
+
+void identifier_state::try_to_leave() {
+  if (!may_sleep_ || catching_up_ || !offers_.empty() || late_tick_
+      || is_leaving())
     return;
   asked_to_retire_ = seen_;
-  self_->send(doors_.supervisor, retire{repo_, seen_});
+  self_->send(doors_.supervisor, retire{repo_, seen_, may_sleep_->wake});
+}
+
+/// Now and then, and with the last word before it leaves.
+void identifier_state::report_progress() {
+  const auto now = self_->clock().now();
+  if (!doors_.progress || (now - told_at_ < report_pause && !may_sleep_))
+    return;
+  const auto counts = plan_->hunting_units();
+  const engine::sync_standing standing{plan_->waiting(), counts.units,
+                                       counts.fresh};
+  const bool is_news = standing != told_ || steps_ != engine::sync_steps{};
+  if (!is_news)
+    return;
+  told_at_ = now;
+  told_ = standing;
+  self_->send(doors_.progress,
+              sync_report{repo_, standing, std::exchange(steps_, {})});
 }
 
 void identifier_state::act(git::fact& e) {
@@ -328,6 +435,8 @@ void identifier_state::act(git::fact& e) {
 }
 
 void identifier_state::act(git::met_fate& e) {
+  if (e.fate == entry_state::served)
+    ++steps_.released;
   tally(counter::fates, std::to_string(e.kind) + " " + to_string(e.fate));
 }
 

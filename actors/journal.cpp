@@ -76,6 +76,17 @@ journal_actor::behavior_type journal(journal_state::pointer self,
         return state.when_durable(pending_identifiers{state.store->pending()});
       });
     },
+    [&state](list_hosts) {
+      return state.guarded([&]() -> caf::result<known_hosts> {
+        return state.when_durable(known_hosts{state.store->hosts()});
+      });
+    },
+    [&state](const find_interested& wanted) {
+      return state.guarded([&]() -> caf::result<interested> {
+        return state.when_durable(interested{
+          state.store->interested_in(wanted.host, wanted.after, wanted.limit)});
+      });
+    },
     [&state](const find_event& wanted) {
       return state.guarded([&]() -> caf::result<found_event> {
         return state.when_durable(found_event{state.store->find(wanted.id)});

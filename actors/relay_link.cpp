@@ -132,6 +132,12 @@ void note(self_pointer self, const nostr::subscription_closed& end) {
   arm(self);
 }
 
+void note(self_pointer self, const nostr::end_of_stored& end) {
+  auto& history = self->state.config.history;
+  if (end.subscription == watch_subscription && history)
+    self->send(std::exchange(history, nullptr), history_read{});
+}
+
 void note(self_pointer, const nostr::notice& said) {
   log::info("Relay says", {{"notice", said.message}});
 }

@@ -23,6 +23,8 @@ struct relay_link_config {
   std::size_t max_unconfirmed = 128;
   /// When the relay ends the live view, ask for it again after this.
   duration watch_again = std::chrono::minutes{1};
+  /// Hears once when what the relay had stored was offered; may be null.
+  history_sink history = {};
 };
 
 /// Who waits for which release, the socket, and the one armed timer.

@@ -28,9 +28,12 @@ supervisor_state::make_behavior(supervisor_factories factories,
   make_ = std::move(factories);
   pool_ = std::move(pool);
   journal_ = std::move(journal);
-  defaults_ = options.limits;
-  quiet_until_ = options.quiet_until;
-  self_->set_down_handler([this](const caf::down_msg& m) { on_down(m); });
+  options_ = std::move(options);
+  hosts_ = engine::host_table{options_.max_hosts};
+  self_->set_down_handler([this](const caf::down_msg& m) {
+    on_down(m);
+    pump();
+  });
   self_->set_exit_handler([this](const caf::exit_msg& m) {
     let_all_go();
     self_->quit(m.reason);
@@ -41,13 +44,33 @@ supervisor_state::make_behavior(supervisor_factories factories,
     },
     [this](const host_key& host) { return throttle_of(host); },
     [this](const tenant& repository) { return repository_of(repository); },
-    [this](const retire& message) { on_retire(message); },
+    [this](const loaded& message) {
+      on_loaded(message);
+      pump();
+    },
+    [this](const retire& message) {
+      on_retire(message);
+      pump();
+    },
+    [this](const host_news& message) {
+      on_news(message);
+      pump();
+    },
+    [this](const plan_changed& message) { change_plan(message); },
+    [this](const list_throttles&) {
+      std::vector<throttle_actor> all;
+      for (const auto& [host, known] : throttles_)
+        all.push_back(known.handle);
+      return all;
+    },
     [this](const set_limits& wanted) { return apply(wanted); },
-    [this](const list_pending&) { return wake_pending(); },
-    [this](const respawn& m) {
-      deaths_.erase(m.who);
-      if (!stopping_ && !identifiers_.contains(m.who))
-        spawn_identifier(m.who);
+    [this](const list_pending&) { return take_up_work(); },
+    [this](const backoff_tick& tick) {
+      if (!timer_.is_current(tick.generation))
+        return;
+      timer_.disarm();
+      armed_for_.reset();
+      pump();
     },
     [this](const stop_work&) {
       stopping_ = true;
@@ -56,45 +79,116 @@ supervisor_state::make_behavior(supervisor_factories factories,
   };
 }
 
+// -- identifiers --------------------------------------------------------------
+
 caf::result<admission> supervisor_state::route(event_arrived& message,
                                                const identifier& repo) {
   if (stopping_)
     return admission{action::reject, unavailable_text};
   auto i = identifiers_.find(repo);
-  if (i == identifiers_.end() && is_resting(repo))
+  if (i == identifiers_.end()
+      && (resting_.contains(repo)
+          || loading_.size() >= options_.max_loading_for_events))
     return admission{action::reject, busy_text};
   auto& known = i == identifiers_.end() ? spawn_identifier(repo) : i->second;
-  ++known.routed;
+  ++known.sent;
   return self_->delegate(known.handle, std::move(message));
-}
-
-bool supervisor_state::is_resting(const identifier& repo) const {
-  const auto i = deaths_.find(repo);
-  return i != deaths_.end() && i->second.size() >= max_deaths;
 }
 
 supervisor_state::known_identifier&
 supervisor_state::spawn_identifier(const identifier& repo) {
-  auto handle = make_.make_identifier(supervisor_actor{self_}, repo);
+  sleepers_.remove(repo.value);
+  auto handle
+    = make_.make_identifier(supervisor_actor{self_}, repo, options_.plan);
   self_->monitor(handle);
   identifier_ids_[handle->id()] = repo;
-  return identifiers_.insert_or_assign(repo, known_identifier{handle, 0})
-    .first->second;
+  loading_.insert(repo);
+  auto& known
+    = identifiers_
+        .insert_or_assign(repo, known_identifier{std::move(handle), 0, {}})
+        .first->second;
+  if (to_revive_.erase(repo) > 0)
+    tell(known, plan_changed{options_.plan, true});
+  return known;
 }
 
-throttle_actor supervisor_state::throttle_of(const host_key& host) {
-  if (const auto i = throttles_.find(host); i != throttles_.end())
-    return i->second;
-  const auto limits = limits_of(host);
-  const auto serial = next_serial_++;
-  auto handle
-    = make_.make_throttle(host, serial, limits.concurrent, limits.per_minute);
-  self_->monitor(handle);
-  throttle_ids_[handle->id()] = host;
-  throttles_.emplace(host, handle);
-  // The pool tells it which leases and starts of its predecessor count.
-  self_->send(pool_, adopt_throttle{host, serial, quiet_until_}, handle);
-  return handle;
+void supervisor_state::on_retire(const retire& message) {
+  const auto i = identifiers_.find(message.who);
+  // Something is on its way to it: it will ask again.
+  if (i == identifiers_.end() || i->second.sent != message.seen)
+    return;
+  self_->demonitor(i->second.handle.address());
+  self_->send(i->second.handle, close{});
+  forget_identifier(message.who);
+  if (message.wake)
+    sleepers_.arm(message.who.value, *message.wake);
+  if (auto group = repositories_.extract(message.who); !group.empty())
+    for (auto& [repository, writer] : group.mapped()) {
+      repository_ids_.erase(writer->id());
+      self_->demonitor(writer.address());
+      self_->send_exit(writer, caf::exit_reason::user_shutdown);
+    }
+  log::debug("Removed from sync queue", {{"identifier", message.who}});
+}
+
+void supervisor_state::forget_identifier(const identifier& repo) {
+  const auto node = identifiers_.extract(repo);
+  const auto& known = node.mapped();
+  loading_.erase(repo);
+  identifier_ids_.erase(known.handle->id());
+  for (const auto& host : known.hosts) {
+    const auto i = interest_.find(host);
+    i->second.erase(repo);
+    if (i->second.empty())
+      interest_.erase(i);
+  }
+}
+
+void supervisor_state::on_down(const caf::down_msg& message) {
+  const auto id = message.source.id();
+  if (const auto i = identifier_ids_.find(id); i != identifier_ids_.end()) {
+    const auto repo = i->second;
+    forget_identifier(repo);
+    if (!stopping_)
+      on_identifier_death(repo);
+    return;
+  }
+  if (auto node = repository_ids_.extract(id); !node.empty()) {
+    const auto group = repositories_.find(node.mapped().repo);
+    group->second.erase(node.mapped());
+    if (group->second.empty())
+      repositories_.erase(group);
+    return;
+  }
+  if (auto node = throttle_ids_.extract(id); !node.empty())
+    on_throttle_down(node.mapped());
+}
+
+void supervisor_state::on_identifier_death(const identifier& repo) {
+  const bool rests = count_death(repo);
+  log::error("Identifier died", {{"identifier", repo}, {"rests", rests}});
+  if (!rests) {
+    spawn_identifier(repo);
+    return;
+  }
+  resting_.insert(repo);
+  sleepers_.arm(repo.value, self_->clock().now() + death_window);
+}
+
+/// True if it was one too many.
+bool supervisor_state::count_death(const identifier& repo) {
+  const auto now = self_->clock().now();
+  for (; !deaths_.empty() && now - deaths_.front().first > death_window;
+       deaths_.pop_front())
+    if (const auto i = death_counts_.find(deaths_.front().second);
+        --i->second == 0)
+      death_counts_.erase(i);
+  deaths_.emplace_back(now, repo);
+  if (++death_counts_[repo] < max_deaths)
+    return false;
+  death_counts_.erase(repo);
+  std::erase_if(deaths_, [&](const auto& d) { return d.second == repo; });
+  return true;
 }
 
 git_actor supervisor_state::repository_of(const tenant& repository) {
@@ -108,109 +202,82 @@ git_actor supervisor_state::repository_of(const tenant& repository) {
   return i->second;
 }
 
-void supervisor_state::on_retire(const retire& message) {
-  const auto i = identifiers_.find(message.who);
-  // An event is on its way to it: it will ask again.
-  if (i == identifiers_.end() || i->second.routed != message.seen)
-    return;
-  identifier_ids_.erase(i->second.handle->id());
-  self_->demonitor(i->second.handle.address());
-  self_->send(i->second.handle, close{});
-  identifiers_.erase(i);
-  if (auto group = repositories_.extract(message.who); !group.empty())
-    for (auto& [repository, writer] : group.mapped()) {
-      repository_ids_.erase(writer->id());
-      self_->send_exit(writer, caf::exit_reason::user_shutdown);
-    }
-  log::debug("Removed from sync queue", {{"identifier", message.who}});
-}
-
-void supervisor_state::on_down(const caf::down_msg& message) {
-  const auto id = message.source.id();
-  if (auto node = identifier_ids_.extract(id); !node.empty()) {
-    identifiers_.erase(node.mapped());
-    if (!stopping_)
-      on_identifier_death(node.mapped());
-    return;
-  }
-  if (auto node = repository_ids_.extract(id); !node.empty()) {
-    repositories_[node.mapped().repo].erase(node.mapped());
-    return;
-  }
-  auto node = throttle_ids_.extract(id);
-  if (node.empty())
-    return;
-  const auto host = node.mapped();
-  throttles_.erase(host);
-  if (stopping_)
-    return;
-  log::error("Throttle died and will be replaced", {{"domain", host}});
-  for (const auto& [repo, known] : identifiers_)
-    self_->send(known.handle, throttle_restarted{host});
-}
-
-void supervisor_state::on_identifier_death(const identifier& repo) {
-  auto& deaths = deaths_[repo];
-  const auto now = self_->clock().now();
-  while (!deaths.empty() && now - deaths.front() > death_window)
-    deaths.pop_front();
-  deaths.push_back(now);
-  log::error("Identifier died",
-             {{"identifier", repo}, {"deaths", deaths.size()}});
-  if (deaths.size() >= max_deaths)
-    self_->delayed_send(self_, death_window, respawn{repo});
-  else
-    spawn_identifier(repo);
-}
+// -- settings -----------------------------------------------------------------
 
 host_limits supervisor_state::limits_of(const host_key& host) const {
+  auto limits = options_.limits;
   const auto own = own_limits_.find(host);
   if (own == own_limits_.end())
-    return defaults_;
-  return {own->second.concurrent.value_or(defaults_.concurrent),
-          own->second.per_minute.value_or(defaults_.per_minute)};
+    return limits;
+  const auto& wanted = own->second;
+  limits.concurrent = wanted.concurrent.value_or(limits.concurrent);
+  limits.per_minute = wanted.per_minute.value_or(limits.per_minute);
+  limits.per_hour = wanted.per_hour.value_or(limits.per_hour);
+  limits.per_day = wanted.per_day.value_or(limits.per_day);
+  return limits;
 }
 
 caf::result<limits_set> supervisor_state::apply(const set_limits& wanted) {
-  if (wanted.host) {
-    auto& own = own_limits_[*wanted.host];
-    if (wanted.concurrent)
-      own.concurrent = wanted.concurrent;
-    if (wanted.per_minute)
-      own.per_minute = wanted.per_minute;
-  } else {
-    defaults_.concurrent = wanted.concurrent.value_or(defaults_.concurrent);
-    defaults_.per_minute = wanted.per_minute.value_or(defaults_.per_minute);
-  }
-  for (const auto& [host, throttle] : throttles_) {
+  const auto take = [](auto& value, const auto& news) {
+    if (news)
+      value = *news;
+  };
+  const auto take_all = [&](auto& limits) {
+    take(limits.concurrent, wanted.concurrent);
+    take(limits.per_minute, wanted.per_minute);
+    take(limits.per_hour, wanted.per_hour);
+    take(limits.per_day, wanted.per_day);
+  };
+  if (wanted.host)
+    take_all(own_limits_[*wanted.host]);
+  else
+    take_all(options_.limits);
+  for (const auto& [host, known] : throttles_) {
     const auto limits = limits_of(host);
-    self_->send(throttle,
-                set_limits{host, limits.concurrent, limits.per_minute});
+    self_->send(known.handle,
+                set_limits{host, limits.concurrent, limits.per_minute,
+                           limits.per_hour, limits.per_day});
   }
   return limits_set{true, ""};
 }
 
-caf::result<pending_identifiers> supervisor_state::wake_pending() {
-  auto owed = self_->make_response_promise<pending_identifiers>();
+void supervisor_state::change_plan(const plan_changed& message) {
+  options_.plan = message.plan;
+  for (auto& [repo, known] : identifiers_)
+    tell(known, message);
+  if (message.revive)
+    revive_sleepers();
+}
+
+/// They are due now, and hear it when they are awake.
+void supervisor_state::revive_sleepers() {
   self_->request(journal_, caf::infinite, list_pending{})
     .then(
-      [this, owed](const pending_identifiers& pending) mutable {
-        for (const auto& repo : pending.repos)
-          if (!stopping_ && !identifiers_.contains(repo) && !is_resting(repo))
-            spawn_identifier(repo);
-        owed.deliver(pending);
+      [this](const pending_identifiers& pending) {
+        const auto now = self_->clock().now();
+        for (const auto& [repo, asleep, due] : pending.repos) {
+          if (identifiers_.contains(repo) || resting_.contains(repo))
+            continue;
+          to_revive_.insert(repo);
+          sleepers_.pull_to(repo.value, now);
+        }
+        pump();
       },
-      [owed](caf::error& reason) mutable { owed.deliver(std::move(reason)); });
-  return owed;
+      [](caf::error&) {});
 }
+
+// -- the end ------------------------------------------------------------------
 
 void supervisor_state::let_all_go() {
   stopping_ = true;
   constexpr auto reason = caf::exit_reason::user_shutdown;
   for (const auto& [repo, known] : identifiers_)
     self_->send_exit(known.handle, reason);
-  for (const auto& [host, throttle] : throttles_)
-    self_->send_exit(throttle, reason);
+  for (auto& [host, known] : throttles_) {
+    self_->send_exit(known.handle, reason);
+    for (auto& [who, owed] : std::exchange(known.waiting, {}))
+      owed.deliver(known.handle);
+  }
   for (const auto& [repo, group] : repositories_)
     for (const auto& [repository, writer] : group)
       self_->send_exit(writer, reason);
@@ -219,13 +286,38 @@ void supervisor_state::let_all_go() {
   repositories_.clear();
 }
 
+std::string supervisor_state::check_invariants() const {
+  for (const auto& [repo, known] : identifiers_) {
+    if (sleepers_.contains(repo.value))
+      return "who is awake does not sleep: " + repo.value;
+    for (const auto& host : known.hosts)
+      if (const auto i = interest_.find(host);
+          i == interest_.end() || !i->second.contains(repo))
+        return "who names a host is known: " + host.value;
+  }
+  for (const auto& [host, repos] : interest_)
+    for (const auto& repo : repos)
+      if (const auto i = identifiers_.find(repo);
+          i == identifiers_.end() || !i->second.hosts.contains(host))
+        return "who is known names the host: " + host.value;
+  for (const auto& repo : loading_)
+    if (!identifiers_.contains(repo))
+      return "who loads lives: " + repo.value;
+  for (const auto& repo : resting_)
+    if (!sleepers_.contains(repo.value))
+      return "who rests will wake: " + repo.value;
+  if (identifier_ids_.size() != identifiers_.size())
+    return "a name for each identifier";
+  return hosts_.check_invariants();
+}
+
 supervisor_actor::behavior_type supervisor(supervisor_state::pointer self,
                                            supervisor_factories factories,
                                            fetch_pool_actor pool,
                                            journal_actor journal,
                                            supervisor_options options) {
   return self->state.make_behavior(std::move(factories), std::move(pool),
-                                   std::move(journal), options);
+                                   std::move(journal), std::move(options));
 }
 
 } // namespace purgatory

@@ -14,8 +14,8 @@
 namespace purgatory {
 
 /// Shell of a timer_queue: one timer of the actor system for any number of
-/// waits. It holds nobody alive: of an actor that died only the address stays
-/// until its time comes.
+/// waits. It holds nobody alive, and keeps nothing of who died: a kept address
+/// would keep the memory of the whole actor.
 class timer_wheel_state {
 public:
   using pointer = timer_wheel_actor::stateful_pointer<timer_wheel_state>;
@@ -25,8 +25,15 @@ public:
 
   timer_wheel_actor::behavior_type make_behavior();
 
+  // -- for tests
+  // ---------------------------------------------------------------
+
+  [[nodiscard]] std::size_t waits() const { return waits_.size(); }
+  [[nodiscard]] std::size_t remembered() const { return armers_.size(); }
+
 private:
   void on_arm(const arm_tick& wanted, const tick_sink& sleeper);
+  void on_down(const caf::actor_addr& sleeper);
   void fire_due();
   void arm();
 
@@ -34,7 +41,8 @@ private:
   engine::timer_queue waits_;
   engine::generation timer_;
   std::optional<time_point> armed_for_;
-  std::unordered_map<engine::timer_key, caf::actor_addr> sleepers_;
+  /// Who ever armed and lives; each is monitored.
+  std::unordered_map<engine::timer_key, caf::actor_addr> armers_;
 };
 
 /// Sends `backoff_tick` to whoever armed it, never early. An actor has one

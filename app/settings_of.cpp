@@ -10,7 +10,7 @@ git::plan_settings plan_settings_of(const config& c) {
   s.backoff_cap = c.backoff_cap;
   s.jitter = c.jitter;
   s.loop_interval = c.sync_loop_interval;
-  s.expiry = c.expiry;
+  s.life.window = c.expiry;
   s.max_future_skew
     = std::chrono::duration_cast<std::chrono::seconds>(c.max_future_skew)
         .count();

@@ -189,24 +189,33 @@ void daemon_process::parts::start_release() {
 
 void daemon_process::parts::start_engine() {
   std::random_device entropy;
+  const live_clock live{std::chrono::steady_clock::now(), before.live};
   const identifier_config shared{plan_settings_of(settings), wall_now,
-                                 (std::uint64_t{entropy()} << 32U) | entropy()};
+                                 (std::uint64_t{entropy()} << 32U) | entropy(),
+                                 live};
   supervisor_factories make;
   make.make_identifier
-    = [this, shared](const supervisor_actor& parent, const identifier& repo) {
+    = [this, shared](const supervisor_actor& parent, const identifier& repo,
+                     const git::plan_settings& plan) {
+        auto config = shared;
+        config.plan = plan;
         return system.spawn(identifier_shell, repo,
                             identifier_doors{parent, pool, journal_part,
                                              release, wheel, metrics_part},
-                            shared);
+                            std::move(config));
       };
   make.make_throttle
-    = [this](const host_key& host, std::uint32_t serial,
-             std::uint32_t concurrent, std::uint32_t per_minute) {
+    = [this, live](const host_news_sink& news, const throttle_order& order) {
         throttle_config limits;
-        limits.host = host;
-        limits.serial = serial;
-        limits.concurrent = concurrent;
-        limits.per_minute = per_minute;
+        limits.host = order.host;
+        limits.serial = order.serial;
+        limits.concurrent = order.limits.concurrent;
+        limits.per_minute = order.limits.per_minute;
+        limits.per_hour = order.limits.per_hour;
+        limits.per_day = order.limits.per_day;
+        limits.news = news;
+        limits.known = order.known;
+        limits.live = {live.start, live.at_start};
         limits.guard = settings.window_guard;
         return system.spawn(throttle, limits, pool);
       };
@@ -214,7 +223,10 @@ void daemon_process::parts::start_engine() {
     return system.spawn(repository, which, git_part);
   };
   supervisor_options options;
-  options.limits = {settings.domain_concurrent, settings.domain_rate_limit};
+  options.limits.concurrent = settings.domain_concurrent;
+  options.limits.per_minute = settings.domain_rate_limit;
+  options.plan = shared.plan;
+  options.live = live;
   options.quiet_until = quiet_until(before);
   if (options.quiet_until)
     log::info("Rate windows count as full after the previous stop");

@@ -94,6 +94,8 @@ struct attempt_record {
   std::uint32_t attempts = 0; ///< Rounds in a row that did not help.
   std::uint32_t rounds = 0;   ///< Full rounds that tried something, ever.
   live_seconds due = 0;
+  friend bool operator==(const attempt_record&, const attempt_record&)
+    = default;
 };
 
 /// The horizon of an event has changed. An unknown id changes nothing.
@@ -129,6 +131,7 @@ struct pair_record {
   unit_key unit;
   remote_url url;
   pair_memory memory;
+  friend bool operator==(const pair_record&, const pair_record&) = default;
 };
 
 /// A hunt was given up (rules §7). Lifted by a revival.
@@ -142,6 +145,8 @@ struct verdict_record {
   live_seconds at = 0;
   std::string reason;
   std::vector<failed_url> urls;
+  friend bool operator==(const verdict_record&, const verdict_record&)
+    = default;
 };
 
 /// Its author took back what may not have come yet (rules §2.5): an event by
@@ -153,6 +158,8 @@ struct tombstone_record {
   std::optional<identifier> repo; ///< Of the coordinate.
   unix_seconds until = 0;         ///< `created_at` of the deletion.
   unix_seconds since = 0;         ///< Wall time of its arrival.
+  friend bool operator==(const tombstone_record&, const tombstone_record&)
+    = default;
 };
 
 /// The identifier has nothing to do before `due` (nothing: before somebody
@@ -177,6 +184,7 @@ struct host_record {
   std::uint64_t failed_probes = 0;      ///< Ever.
   live_seconds blocked_until = 0;
   std::uint32_t learned_per_minute = 0; ///< Adaptive rate; 0: the ceiling.
+  friend bool operator==(const host_record&, const host_record&) = default;
 };
 
 using journal_record
@@ -209,6 +217,8 @@ struct pending_identifier {
   identifier repo;
   bool asleep = false; ///< Until `due`, or until somebody calls.
   std::optional<live_seconds> due = {};
+  friend bool operator==(const pending_identifier&, const pending_identifier&)
+    = default;
 };
 
 /// Where to find an event.

@@ -48,12 +48,17 @@ void journal_image::apply_one(const accept_record& record) {
   wake(record.repo);
   const auto& id = record.event.id;
   if (const auto known = events_.find(id); known != events_.end()) {
-    const auto& [entry, seq] = known->second;
-    if (entry.state != entry_state::dropped
-        && entry.state != entry_state::verdict)
+    const auto before = known->second;
+    if (before.entry.state != entry_state::dropped
+        && before.entry.state != entry_state::verdict)
       return;
-    recount(known->second, -1);
-    arrival_order_[entry.repo].erase(seq);
+    arrival_order_[before.entry.repo].erase(before.seq);
+    arrival_order_[record.repo].emplace(next_seq_, id);
+    known->second = {record, next_seq_++};
+    verdicts_.erase(id);
+    recount(known->second, 1);
+    recount(before, -1);
+    return;
   }
   arrival_order_[record.repo].emplace(next_seq_, id);
   events_[id] = {record, next_seq_++};
@@ -67,9 +72,10 @@ void journal_image::apply_one(const state_record& record) {
   wake(known->second.entry.repo);
   if (!can_follow(known->second.entry.state, record.state))
     return;
-  recount(known->second, -1);
+  const auto before = known->second;
   known->second.entry.state = record.state;
   recount(known->second, 1);
+  recount(before, -1);
   if (record.state != entry_state::verdict)
     verdicts_.erase(record.id);
 }
@@ -106,11 +112,11 @@ void journal_image::apply_one(const pair_record& record) {
 
 void journal_image::apply_one(const verdict_record& record) {
   const auto known = events_.find(record.id);
-  if (known == events_.end()
-      || known->second.entry.state != entry_state::verdict)
+  if (known == events_.end())
     return;
   wake(known->second.entry.repo);
-  verdicts_[record.id] = record;
+  if (known->second.entry.state == entry_state::verdict)
+    verdicts_[record.id] = record;
 }
 
 void journal_image::apply_one(const tombstone_record& record) {
@@ -182,16 +188,18 @@ std::vector<pending_identifier> journal_image::pending() const {
   return result;
 }
 
-std::vector<identifier>
-journal_image::interested_in(const host_key& host, std::size_t limit) const {
+std::vector<identifier> journal_image::interested_in(const host_key& host,
+                                                     const identifier& after,
+                                                     std::size_t limit) const {
   std::vector<identifier> result;
   const auto found = interested_.find(host);
   if (found == interested_.end())
     return result;
-  for (const auto& repo : found->second)
-    if (result.size() < limit && lively_.contains(repo)
-        && sleepers_.contains(repo))
-      result.push_back(repo);
+  const auto& all = found->second;
+  for (auto i = all.upper_bound(after); i != all.end() && result.size() < limit;
+       ++i)
+    if (lively_.contains(*i) && sleepers_.contains(*i))
+      result.push_back(*i);
   return result;
 }
 
@@ -214,9 +222,9 @@ std::vector<host_record> journal_image::hosts() const {
 // -- store --------------------------------------------------------------------
 
 memory_store::memory_store(journal_image from)
-  : disk_(std::move(from)),
-    last_run_{disk_.runs == 0, disk_.clean, disk_.clean ? disk_.stopped : 0,
-              disk_.live},
+  : disk_(std::move(from)), last_run_{disk_.runs == 0, disk_.clean,
+                                      disk_.clean ? disk_.stopped : 0,
+                                      disk_.live},
     stamped_(disk_.live) {
   ++disk_.runs;
   disk_.clean = false;

@@ -24,6 +24,7 @@ public:
   [[nodiscard]] identifier_image load(const identifier& repo) const;
   [[nodiscard]] std::vector<pending_identifier> pending() const;
   [[nodiscard]] std::vector<identifier> interested_in(const host_key& host,
+                                                      const identifier& after,
                                                       std::size_t limit) const;
   [[nodiscard]] const row* find(const event_id& id) const;
   [[nodiscard]] bool is_buried(const pubkey& author, const event_id& id) const;
@@ -95,8 +96,9 @@ public:
   std::vector<pending_identifier> pending() override;
   std::vector<host_record> hosts() override { return live_.hosts(); }
   std::vector<identifier> interested_in(const host_key& host,
+                                        const identifier& after,
                                         std::size_t limit) override {
-    return live_.interested_in(host, limit);
+    return live_.interested_in(host, after, limit);
   }
   bool is_buried(const pubkey& author, const event_id& id) override {
     return live_.is_buried(author, id);

@@ -135,8 +135,10 @@ public:
   virtual std::vector<pending_identifier> pending() = 0;
   /// What is remembered of hosts.
   virtual std::vector<host_record> hosts() = 0;
-  /// At most `limit` sleeping identifiers that `host` could help.
+  /// Sleeping identifiers that `host` could help: those after `after`, in order
+  /// of name, at most `limit`.
   virtual std::vector<identifier> interested_in(const host_key& host,
+                                                const identifier& after,
                                                 std::size_t limit)
     = 0;
   /// True when `author` took `id` back before it came.

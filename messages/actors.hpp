@@ -19,11 +19,17 @@ using completion_sink = caf::typed_actor<caf::reacts_to<request_complete>>;
 /// Hears that an armed time has come.
 using tick_sink = caf::typed_actor<caf::reacts_to<backoff_tick>>;
 
+/// Hears what matters of a host beyond its throttle.
+using host_news_sink = caf::typed_actor<caf::reacts_to<host_news>>;
+
 /// Hears that the first request of a lease left.
 using started_sink = caf::typed_actor<caf::reacts_to<fetch_started>>;
 
-/// Hears that a host was blocked, is back, or has nothing to do.
-using host_news_sink = caf::typed_actor<caf::reacts_to<host_news>>;
+/// Hears how an initial sync goes on.
+using sync_report_sink = caf::typed_actor<caf::reacts_to<sync_report>>;
+
+/// Hears that the relay has sent what it had stored.
+using history_sink = caf::typed_actor<caf::reacts_to<history_read>>;
 
 /// Owns one identifier: its entries, units, needs, tried URLs, due time.
 using identifier_actor = caf::typed_actor<
@@ -35,8 +41,16 @@ using identifier_actor = caf::typed_actor<
   caf::reacts_to<request_complete>,
   // Debounce or backoff has elapsed. From: timer wheel.
   caf::reacts_to<backoff_tick>,
+  // A running job gets its pack. From: pool.
+  caf::reacts_to<fetch_moving>,
   // Places and unsent leases at that host are void. From: supervisor.
   caf::reacts_to<throttle_restarted>,
+  // A host that failed answers again. From: supervisor.
+  caf::reacts_to<host_recovered>,
+  // Be the one that tries this host. From: supervisor.
+  caf::reacts_to<probe_host>,
+  // New settings of the plan. From: supervisor.
+  caf::reacts_to<plan_changed>,
   // Nothing is on its way: leave. From: supervisor.
   caf::reacts_to<close>>;
 
@@ -90,6 +104,8 @@ using journal_actor
   = caf::typed_actor<caf::replies_to<record_batch>::with<recorded>,
                      caf::replies_to<load_identifier>::with<identifier_image>,
                      caf::replies_to<list_pending>::with<pending_identifiers>,
+                     caf::replies_to<list_hosts>::with<known_hosts>,
+                     caf::replies_to<find_interested>::with<interested>,
                      caf::replies_to<find_event>::with<found_event>,
                      // INTERNAL: commit what queued before.
                      caf::reacts_to<commit_batch>,
@@ -127,14 +143,29 @@ using supervisor_actor = caf::typed_actor<
   caf::replies_to<host_key>::with<throttle_actor>,
   // The writer of a repository, spawned on first use. From: identifier.
   caf::replies_to<tenant>::with<git_actor>,
+  // An identifier has its past. From: identifier.
+  caf::reacts_to<loaded>,
   // An idle identifier wants to leave.
   caf::reacts_to<retire>,
+  // A host was blocked, answers again, may be tried, or is idle. From:
+  // throttle.
+  caf::reacts_to<host_news>,
+  // New settings of the plan, for all. From: sync watch.
+  caf::reacts_to<plan_changed>,
+  // The throttles that live. From: sync watch.
+  caf::replies_to<list_throttles>::with<std::vector<throttle_actor>>,
   // New ceilings for throttles that live and those to come. From: settings.
   caf::replies_to<set_limits>::with<limits_set>,
-  // Spawn identifiers with waiting entries. At start.
+  // Take up the work of the journal: who waits awake, who is due. At start.
   caf::replies_to<list_pending>::with<pending_identifiers>,
-  // INTERNAL: an identifier that died too often may live again.
-  caf::reacts_to<respawn>, caf::replies_to<stop_work>::with<work_stopped>>;
+  // INTERNAL: somebody's sleep, or a host's block, is over.
+  caf::reacts_to<backoff_tick>, caf::replies_to<stop_work>::with<work_stopped>>;
+
+/// The first filling of an empty journal: tells how far it is, and ends it.
+using sync_watch_actor
+  = caf::typed_actor<caf::reacts_to<sync_report>, caf::reacts_to<history_read>,
+                     // INTERNAL: time for a line of progress.
+                     caf::reacts_to<backoff_tick>>;
 
 /// The validated configuration; applies changes at runtime.
 using settings_actor

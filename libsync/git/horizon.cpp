@@ -24,9 +24,9 @@ duration parked_offset(std::uint32_t number, bool initial,
     else if (at >= rules.horizon)
       return at + day * (number + 1 - i);
     else
-      at = std::min({std::max(scaled(at, rules.multiplier),
-                              at + std::chrono::minutes(1)),
-                     at + day, std::max(rules.horizon, at)});
+      at = std::min(
+        {std::max(scaled(at, rules.multiplier), at + std::chrono::minutes(1)),
+         at + day, std::max(rules.horizon, at)});
   }
   return at;
 }
@@ -77,8 +77,7 @@ bool horizon::is_over(std::optional<std::size_t> outcomes, time_point now,
     return true;
   const auto wanted = needed_attempts(rules);
   return parked_round_ >= wanted
-         && *outcomes
-              >= std::min<std::size_t>(wanted, url_memory::max_recent);
+         && *outcomes >= std::min<std::size_t>(wanted, url_memory::max_recent);
 }
 
 void horizon::park(time_point now) {

@@ -21,9 +21,9 @@ struct horizon_rules {
   bool retry_enabled = true;
   std::uint32_t max_attempts = 5; ///< From 1.
   double multiplier = 2;          ///< From 1.
-  std::vector<duration> schedule = {std::chrono::hours(1), std::chrono::hours(4),
-                                    std::chrono::hours(12),
-                                    std::chrono::hours(24)};
+  std::vector<duration> schedule
+    = {std::chrono::hours(1), std::chrono::hours(4), std::chrono::hours(12),
+       std::chrono::hours(24)};
   duration horizon = std::chrono::hours(7 * 24);
   double jitter = 0.1;
 

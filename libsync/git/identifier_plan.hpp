@@ -30,6 +30,12 @@ struct moment {
   live_seconds live = 0;
 };
 
+/// Units that hunt, and how many of them had no full round so far.
+struct unit_counts {
+  std::size_t units = 0;
+  std::size_t fresh = 0;
+};
+
 /// The rules of one identifier: what is held, what is needed, whom to ask,
 /// what to release (rules §2 to §7). Every function is named for what
 /// happened and returns what to do about it; nothing is done here.
@@ -93,6 +99,9 @@ public:
 
   /// Entries that still wait.
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+
+  /// For the progress of an initial sync. Linear in what is held.
+  [[nodiscard]] unit_counts hunting_units() const;
 
   /// Where an event stands, if known here.
   [[nodiscard]] std::optional<entry_state> where(const event_id& id) const;

@@ -28,8 +28,7 @@ duration identifier_plan::window() const {
 double identifier_plan::share_of(const entry& e) const {
   const auto owner = unit_owner(e);
   constexpr std::uint64_t steps = 1024;
-  const auto mixed
-    = std::hash<unit_key>{}(key_of(owner.value_or(e.ev.author)));
+  const auto mixed = std::hash<unit_key>{}(key_of(owner.value_or(e.ev.author)));
   return static_cast<double>(mixed % steps) / static_cast<double>(steps);
 }
 
@@ -152,10 +151,12 @@ void identifier_plan::judge_windows() {
     give_up(id);
   for (const auto& id : dropped)
     fate(id, entry_state::dropped);
+  // Long ago: whoever sends it again is heard as if for the first time.
   std::erase_if(verdicts_, [&](const auto& old) {
     if (old.second.since + settings_.verdict_ttl > at_.now)
       return false;
-    known_.erase(old.first);
+    known_[old.first] = entry_state::dropped;
+    record({state_record{old.first, entry_state::dropped}});
     return true;
   });
   tombstones_.expire(at_.wall);
@@ -393,9 +394,8 @@ void identifier_plan::sleep_if_idle() {
   if (wake)
     rest.due = clocks().stored(*wake);
   sleep_token_ = next_token_++;
-  out_.push_back(
-    write_records{*sleep_token_, {hosts_record{repo_, hosts_of_interest()},
-                                  rest}});
+  out_.push_back(write_records{
+    *sleep_token_, {hosts_record{repo_, hosts_of_interest()}, rest}});
 }
 
 } // namespace purgatory::git

@@ -69,7 +69,9 @@ void identifier_plan::restore_entry(const stored_event& stored) {
   // What was being aligned starts again: every step is idempotent.
   e.state = stored.state == entry_state::aligning ? entry_state::hunting
                                                   : stored.state;
-  e.life = horizon::from(stored.horizon, clocks());
+  // Stored by a version that knew no windows: one begins.
+  e.life = stored.horizon.window == 0 ? horizon{at_.now, 0, window()}
+                                      : horizon::from(stored.horizon, clocks());
   e.not_before = at_.now;
   if (e.state == entry_state::verdict) {
     known_[ev.id] = entry_state::verdict;

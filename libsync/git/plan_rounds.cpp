@@ -29,7 +29,8 @@ void identifier_plan::schedule(const entry& e) {
 
 void identifier_plan::schedule_others(const pubkey& lead, const unit& u) {
   for (const auto& [id, e] : waiting_) {
-    const bool later = e.state == entry_state::parked || !u.members.contains(id);
+    const bool later
+      = e.state == entry_state::parked || !u.members.contains(id);
     if (!later || !e.is_hunted() || !e.durable())
       continue;
     const auto owner = unit_owner(e);
@@ -92,9 +93,8 @@ void identifier_plan::advance(const pubkey& lead) {
 void identifier_plan::begin_round(const pubkey& lead, unit& u) {
   u.wait.clear();
   u.members.clear();
-  const auto due_now = [&](wish kind) {
-    return !hunted(lead, kind, at_.now).empty();
-  };
+  const auto due_now
+    = [&](wish kind) { return !hunted(lead, kind, at_.now).empty(); };
   if (!due_now(wish::states) && !due_now(wish::pull_requests)) {
     schedule_others(lead, u);
     return;
@@ -105,8 +105,7 @@ void identifier_plan::begin_round(const pubkey& lead, unit& u) {
   for (const auto kind : {wish::states, wish::pull_requests})
     for (const auto* e : hunted(lead, kind, at_.now + settings_.sync_delay)) {
       u.members.insert(e->ev.id);
-      u.is_parked_round
-        = u.is_parked_round || e->state == entry_state::parked;
+      u.is_parked_round = u.is_parked_round || e->state == entry_state::parked;
     }
   u.round.begin_round();
   prepare_targets(open_tasks(lead));
@@ -145,8 +144,8 @@ void identifier_plan::finish_round(const pubkey& lead, unit& u) {
         hunting.push_back(e);
   auto tasks = all_tasks(lead, hunting);
   if (!tasks.empty()) {
-    auto due = at_.now
-               + backoff_.after(std::max(1U, u.round.attempts()), share());
+    auto due
+      = at_.now + backoff_.after(std::max(1U, u.round.attempts()), share());
     // While every URL is left alone there is nothing to ask.
     std::erase_if(tasks, [&](const task& work) {
       return u.round.is_blocked(work.url.host, at_.now);

@@ -13,15 +13,15 @@ identifier_plan::unit& identifier_plan::unit_of(const pubkey& owner) {
   const auto i = units_.find(lead);
   if (i != units_.end())
     return i->second;
-  unit fresh{hunt(key_of(lead),
-                  {settings_.unit_concurrent, settings_.hedge_delay}),
-             {},
-             {},
-             {},
-             0,
-             false,
-             false,
-             {}};
+  unit fresh{
+    hunt(key_of(lead), {settings_.unit_concurrent, settings_.hedge_delay}),
+    {},
+    {},
+    {},
+    0,
+    false,
+    false,
+    {}};
   return units_.emplace(lead, std::move(fresh)).first->second;
 }
 

@@ -57,8 +57,7 @@ identifier_plan::all_tasks(const pubkey& lead,
   std::map<std::pair<wish, pubkey>, std::vector<const entry*>> groups;
   for (const auto* e : entries)
     if (const auto target = unit_owner(*e))
-      groups[{e->pull_request() == nullptr ? wish::states
-                                           : wish::pull_requests,
+      groups[{e->pull_request() == nullptr ? wish::states : wish::pull_requests,
               *target}]
         .push_back(e);
   for (const auto& [about, members] : groups) {
@@ -79,8 +78,7 @@ identifier_plan::all_tasks(const pubkey& lead,
       const auto own = missing_of({e});
       if (const auto* known = authority_.find(e->ev.author))
         for (auto& url : askable_urls(known->content.clone_urls, settings_))
-          add_task(result,
-                   task_for(std::move(url), kind, target, own, true));
+          add_task(result, task_for(std::move(url), kind, target, own, true));
       if (const auto* pr = e->pull_request())
         for (auto& url : askable_urls(pr->clone_urls, settings_))
           add_task(result, task_for(std::move(url), kind, target, own));
@@ -108,13 +106,12 @@ void identifier_plan::sort_by_promise(const unit& u,
     const auto known = u.urls.find(work.listed);
     const bool is_known = known != u.urls.end();
     const bool hinted
-      = std::any_of(entries.begin(), entries.end(), [&](const entry* e) {
-          return e->relay == work.url.host;
-        });
-    ranks.push_back({{work.kind, !hinted,
-                      is_known ? -known->second.score(at_.now) : 0.0,
-                      is_known ? known->second.failures() : 0, i},
-                     i});
+      = std::any_of(entries.begin(), entries.end(),
+                    [&](const entry* e) { return e->relay == work.url.host; });
+    ranks.push_back(
+      {{work.kind, !hinted, is_known ? -known->second.score(at_.now) : 0.0,
+        is_known ? known->second.failures() : 0, i},
+       i});
   }
   std::sort(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) {
     return std::is_lt(a.first <=> b.first);

@@ -174,8 +174,8 @@ void url_memory::forgive() {
 }
 
 void url_memory::keep_only(const std::set<oid>& needed) {
-  std::erase_if(absent_,
-                [&](const auto& known) { return !needed.contains(known.first); });
+  std::erase_if(
+    absent_, [&](const auto& known) { return !needed.contains(known.first); });
 }
 
 void url_memory::unite(const url_memory& other) {

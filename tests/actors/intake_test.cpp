@@ -41,7 +41,11 @@ fake_supervisor(supervisor_actor::stateful_pointer<stateless> self,
     [](const retire&) {},
     [](const set_limits&) { return limits_set{}; },
     [](const list_pending&) { return pending_identifiers{}; },
-    [](const respawn&) {},
+    [](const loaded&) {},
+    [](const host_news&) {},
+    [](const plan_changed&) {},
+    [](const list_throttles&) { return std::vector<throttle_actor>{}; },
+    [](const backoff_tick&) {},
     [](const stop_work&) { return work_stopped{}; },
   };
 }
@@ -54,6 +58,8 @@ fake_journal(journal_actor::stateful_pointer<stateless>, seen_by_fakes* seen) {
       return identifier_image{m.repo, {}, {}};
     },
     [](const list_pending&) { return pending_identifiers{}; },
+    [](const list_hosts&) { return known_hosts{}; },
+    [](const find_interested&) { return interested{}; },
     [=](const find_event& m) {
       found_event found;
       if (const auto i = seen->known.find(m.id); i != seen->known.end())

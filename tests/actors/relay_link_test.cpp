@@ -365,6 +365,27 @@ CAF_TEST(the live view is asked for again on every connection) {
   CAF_CHECK_EQUAL(sent(), "REQ watch");
 }
 
+CAF_TEST(the end of what was stored is told once) {
+  int ends = 0;
+  relay_link_config config;
+  config.history = track(
+    sys.spawn([&ends](history_sink::pointer) -> history_sink::behavior_type {
+      return {[&ends](const history_read&) { ++ends; }};
+    }));
+  start(config);
+  open();
+  watch();
+  hear(R"(["EOSE","read-1"])");
+  CAF_CHECK_EQUAL(ends, 0);
+  hear(R"(["EOSE","watch"])");
+  CAF_CHECK_EQUAL(ends, 1);
+  lose();
+  advance(1s);
+  open();
+  hear(R"(["EOSE","watch"])");
+  CAF_CHECK_EQUAL(ends, 1);
+}
+
 CAF_TEST(a slow intake stops the reading and a dead one does not ) {
   relay_link_config config;
   config.max_unconfirmed = 3;

@@ -32,7 +32,11 @@ supervisor_actor::behavior_type fake_supervisor(supervisor_actor::pointer,
       return limits_set{!script->refuses, script->refuses ? "busy" : ""};
     },
     [=](list_pending) -> caf::result<pending_identifiers> { return unused; },
-    [](const respawn&) {},
+    [](const loaded&) {},
+    [](const host_news&) {},
+    [](const plan_changed&) {},
+    [](const list_throttles&) { return std::vector<throttle_actor>{}; },
+    [](const backoff_tick&) {},
     [=](stop_work) -> caf::result<work_stopped> { return unused; },
   };
 }

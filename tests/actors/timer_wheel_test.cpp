@@ -105,4 +105,36 @@ CAF_TEST(the wheel keeps nobody alive and ticks for the dead go nowhere) {
   CAF_CHECK_EQUAL(heard, std::vector<std::uint64_t>{2});
 }
 
+CAF_TEST(of who died nothing is kept until its time) {
+  auto mortal = track(new_sleeper());
+  arm(mortal, 24h, 1);
+  auto& inside = state_of<timer_wheel_state>(wheel);
+  CAF_CHECK_EQUAL(inside.waits(), 1u);
+  CAF_CHECK_EQUAL(inside.remembered(), 1u);
+  kill(mortal);
+  CAF_CHECK_EQUAL(inside.waits(), 0u);
+  CAF_CHECK_EQUAL(inside.remembered(), 0u);
+}
+
+CAF_TEST(who lives is watched once however often it arms) {
+  const auto one = track(new_sleeper());
+  for (int i = 0; i < 3; ++i) {
+    arm(one, 1s, 1);
+    advance(1s);
+  }
+  auto& inside = state_of<timer_wheel_state>(wheel);
+  CAF_CHECK_EQUAL(heard.size(), 3u);
+  CAF_CHECK_EQUAL(inside.waits(), 0u);
+  CAF_CHECK_EQUAL(inside.remembered(), 1u);
+  kill(one);
+  CAF_CHECK_EQUAL(inside.remembered(), 0u);
+}
+
+CAF_TEST(who was dead when it armed leaves nothing either) {
+  const auto late = track(new_sleeper());
+  kill(late);
+  arm(late, 24h, 1);
+  CAF_CHECK_EQUAL(state_of<timer_wheel_state>(wheel).remembered(), 0u);
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -40,3 +40,4 @@ struct store_world {
 } // namespace purgatory::test
 
 #include "tests/support/store_checks.hpp"
+#include "tests/support/store_horizon_checks.hpp"

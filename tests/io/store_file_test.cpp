@@ -51,7 +51,7 @@ struct fixture {
     for (int number = 0; number < events; ++number)
       store->apply({event_number(number)});
     store->apply({attempt_record{
-      {pubkey{std::string(64, 'a')}, identifier{"repo"}}, 4, 400}});
+      {pubkey{std::string(64, 'a')}, identifier{"repo"}}, 4, 4, 400}});
     store->commit();
     store->close_clean(1);
   }

@@ -28,6 +28,7 @@ struct store_world {
 } // namespace purgatory::test
 
 #include "tests/support/store_checks.hpp"
+#include "tests/support/store_horizon_checks.hpp"
 
 using namespace purgatory;
 using namespace purgatory::test;
@@ -52,7 +53,7 @@ CAF_TEST(an alignment keeps its changes while it is done again) {
                align_record{id_of('1'), here, true, {moved}},
                align_record{id_of('1'), here, false, {}}});
   store.commit();
-  const auto& kept = store.image().alignments.at({id_of('1'), here});
+  const auto& kept = store.image().alignments().at({id_of('1'), here});
   CAF_CHECK(!kept.finished);
   CAF_REQUIRE_EQUAL(kept.changes.size(), 1u);
   CAF_CHECK(kept.changes[0] == moved);

@@ -61,6 +61,13 @@ struct deterministic : test_coordinator_fixture<> {
     settle();
   }
 
+  /// False once an actor has ended, however it did.
+  template <class Handle>
+  static bool is_alive(const Handle& whom) {
+    const auto* part = caf::actor_cast<caf::abstract_actor*>(whom);
+    return !part->getf(caf::abstract_actor::is_terminated_flag);
+  }
+
   /// Asks and waits for the answer of type `T`; no time passes.
   template <class T, class Handle, class... Words>
   T ask(const Handle& whom, Words... words) {

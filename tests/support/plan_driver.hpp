@@ -108,10 +108,10 @@ public:
   }
 
   git::moment at() const {
-    return {now_, wall(),
-            std::chrono::duration_cast<std::chrono::seconds>(
-              now_.time_since_epoch())
-              .count()};
+    return {
+      now_, wall(),
+      std::chrono::duration_cast<std::chrono::seconds>(now_.time_since_epoch())
+        .count()};
   }
   unix_seconds wall() const {
     return 1'000'000

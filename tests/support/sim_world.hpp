@@ -287,26 +287,35 @@ sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
              .count()
            + 1'000'000'000;
   };
-  const identifier_config shared{std::move(plan), wall, 1};
+  const live_clock live{f.now(), 0};
+  const identifier_config shared{plan, wall, 1, live};
   supervisor_factories make;
   make.make_identifier = [&f, &sys, e, shared](const supervisor_actor& parent,
-                                               const identifier& repo) {
+                                               const identifier& repo,
+                                               const git::plan_settings& now) {
+    auto config = shared;
+    config.plan = now;
     auto actor
       = f.track(sys.spawn(identifier_shell, repo,
                           identifier_doors{parent, e.pool, e.journal_part,
                                            e.relay, e.wheel, e.metrics_part},
-                          shared));
+                          config));
     e.identifiers->push_back(actor);
     return actor;
   };
   make.make_throttle
-    = [&f, &sys, e](const host_key& host, std::uint32_t serial,
-                    std::uint32_t concurrent, std::uint32_t per_minute) {
+    = [&f, &sys, e, live](const host_news_sink& news,
+                          const throttle_order& order) {
         throttle_config cfg;
-        cfg.host = host;
-        cfg.serial = serial;
-        cfg.concurrent = concurrent;
-        cfg.per_minute = per_minute;
+        cfg.host = order.host;
+        cfg.serial = order.serial;
+        cfg.concurrent = order.limits.concurrent;
+        cfg.per_minute = order.limits.per_minute;
+        cfg.per_hour = order.limits.per_hour;
+        cfg.per_day = order.limits.per_day;
+        cfg.news = news;
+        cfg.known = order.known;
+        cfg.live = {live.start, live.at_start};
         auto actor = f.track(sys.spawn(throttle, cfg, e.pool));
         e.throttles->push_back(actor);
         return actor;
@@ -317,6 +326,8 @@ sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
   supervisor_options options;
   options.limits = limits;
   options.quiet_until = quiet_until;
+  options.plan = std::move(plan);
+  options.live = live;
   e.supervisor_part = f.track(
     sys.spawn(supervisor, std::move(make), e.pool, e.journal_part, options));
   return e;

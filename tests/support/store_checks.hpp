@@ -54,10 +54,10 @@ inline std::string ids_of(const identifier_image& image) {
   return digits;
 }
 
-inline std::string names_of(const std::vector<identifier>& repos) {
+inline std::string names_of(const std::vector<pending_identifier>& repos) {
   std::string names;
-  for (const auto& repo : repos)
-    names += repo.value + ";";
+  for (const auto& one : repos)
+    names += one.repo.value + ";";
   return names;
 }
 
@@ -243,9 +243,9 @@ CAF_TEST(served events keep their tags) {
 CAF_TEST(the last attempt of a unit counts) {
   const unit_key left{key_of('a'), identifier{"r"}};
   const unit_key right{key_of('b'), identifier{"r"}};
-  write({attempt_record{right, 7, 77}, attempt_record{left, 1, 20},
-         attempt_record{{key_of('a'), identifier{"other"}}, 5, 55}});
-  write({attempt_record{left, 2, 60}});
+  write({attempt_record{right, 7, 9, 77}, attempt_record{left, 1, 1, 20},
+         attempt_record{{key_of('a'), identifier{"other"}}, 5, 5, 55}});
+  write({attempt_record{left, 2, 2, 60}});
   crash();
   const auto attempts = load("r").attempts;
   CAF_REQUIRE_EQUAL(attempts.size(), 2u);
@@ -266,7 +266,7 @@ CAF_TEST(applying everything twice changes nothing) {
          true,
          {{"refs/heads/main", std::nullopt, oid{std::string(40, 'e')}}}},
        state_record{id_of('1'), entry_state::served},
-       attempt_record{{key_of('a'), identifier{"r"}}, 3, 80}};
+       attempt_record{{key_of('a'), identifier{"r"}}, 3, 3, 80}};
   write(history);
   write(history);
   CAF_CHECK_EQUAL(ids_of(load("r")), "1");

@@ -51,8 +51,64 @@ CREATE TABLE meta (
 INSERT INTO meta VALUES (1, 0, 1, 0);
 )";
 
+static_assert(static_cast<int>(entry_state::parked) == 11);
+static_assert(static_cast<int>(entry_state::soft_expired) == 13);
+
+/// The long horizon: windows, parked rounds, verdicts, what URLs answered, who
+/// sleeps, how hosts stand. `due` of an attempt is on the live clock from here
+/// on; what was there before is due at once.
+constexpr const char* second_schema = R"(
+ALTER TABLE events ADD COLUMN live_arrived INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE events ADD COLUMN rounds_at_arrival INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE events ADD COLUMN hunting_window INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE events ADD COLUMN parked_at INTEGER;
+ALTER TABLE events ADD COLUMN parked_round INTEGER NOT NULL DEFAULT 0;
+DROP INDEX events_waiting;
+CREATE INDEX events_lively ON events (d) WHERE state <= 5 OR state >= 11;
+ALTER TABLE attempts ADD COLUMN rounds INTEGER NOT NULL DEFAULT 0;
+UPDATE attempts SET due = 0;
+CREATE TABLE pairs (
+  d TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  url TEXT NOT NULL,
+  memory TEXT NOT NULL,
+  PRIMARY KEY (d, owner, url)) WITHOUT ROWID;
+CREATE TABLE verdicts (
+  event TEXT PRIMARY KEY,
+  at INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  urls TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE tombstones (
+  seq INTEGER PRIMARY KEY,
+  author TEXT NOT NULL,
+  event TEXT NOT NULL,
+  kind INTEGER NOT NULL,
+  d TEXT NOT NULL,
+  until INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  UNIQUE (author, event, kind, d));
+CREATE INDEX tombstones_by_age ON tombstones (since);
+CREATE INDEX tombstones_by_identifier ON tombstones (d);
+CREATE TABLE sleepers (
+  d TEXT PRIMARY KEY,
+  due INTEGER) WITHOUT ROWID;
+CREATE TABLE interests (
+  host TEXT NOT NULL,
+  d TEXT NOT NULL,
+  PRIMARY KEY (host, d)) WITHOUT ROWID;
+CREATE INDEX interests_by_identifier ON interests (d);
+CREATE TABLE hosts (
+  host TEXT PRIMARY KEY,
+  reason INTEGER NOT NULL,
+  blocks INTEGER NOT NULL,
+  failed_probes INTEGER NOT NULL,
+  blocked_until INTEGER NOT NULL,
+  learned_per_minute INTEGER NOT NULL) WITHOUT ROWID;
+ALTER TABLE meta ADD COLUMN live INTEGER NOT NULL DEFAULT 0;
+)";
+
 /// In order; released ones never change. `PRAGMA user_version` counts them.
-constexpr std::array<const char*, 1> migrations = {first_schema};
+constexpr std::array<const char*, 2> migrations = {first_schema, second_schema};
 
 } // namespace
 

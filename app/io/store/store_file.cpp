@@ -98,28 +98,51 @@ struct rescue_step {
   int columns;
 };
 
+// Named columns: a damaged file may be of an older version, with fewer.
 constexpr const char* insert_event
-  = "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  = "INSERT OR IGNORE INTO events (seq, id, kind, author, d, created_at, json, "
+    "state, provenance, arrived) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 // From both ends, so that one broken page in the middle costs little more
-// than itself.
-constexpr std::array<rescue_step, 4> rescue_steps = {{
-  {"SELECT * FROM events WHERE json_valid(json) AND state BETWEEN 0 AND 10 "
+// than itself. A step whose columns are not there is left out.
+constexpr std::array<rescue_step, 11> rescue_steps = {{
+  {"SELECT seq, id, kind, author, d, created_at, json, state, provenance, "
+   "arrived FROM events WHERE json_valid(json) AND state BETWEEN 0 AND 13 "
    "AND provenance BETWEEN 0 AND 3 AND json_extract(json, '$.id') = id "
    "ORDER BY seq",
    insert_event, 10},
-  {"SELECT * FROM events WHERE json_valid(json) AND state BETWEEN 0 AND 10 "
+  {"SELECT seq, id, kind, author, d, created_at, json, state, provenance, "
+   "arrived FROM events WHERE json_valid(json) AND state BETWEEN 0 AND 13 "
    "AND provenance BETWEEN 0 AND 3 AND json_extract(json, '$.id') = id "
    "ORDER BY seq DESC",
    insert_event, 10},
-  {"SELECT * FROM attempts",
-   "INSERT OR IGNORE INTO attempts VALUES "
-   "(?, ?, ?, ?)",
-   4},
-  {"SELECT * FROM alignments",
+  {"SELECT live_arrived, rounds_at_arrival, hunting_window, parked_at, "
+   "parked_round, id FROM events",
+   "UPDATE events SET live_arrived = ?, rounds_at_arrival = ?, "
+   "hunting_window = ?, parked_at = ?, parked_round = ? WHERE id = ?",
+   6},
+  {"SELECT d, owner, attempts FROM attempts",
+   "INSERT OR IGNORE INTO attempts (d, owner, attempts, due) "
+   "VALUES (?, ?, ?, 0)",
+   3},
+  {"SELECT rounds, due, d, owner FROM attempts",
+   "UPDATE attempts SET rounds = ?, due = ? WHERE d = ? AND owner = ?", 4},
+  {"SELECT event, owner, d, finished, changes FROM alignments",
    "INSERT OR IGNORE INTO alignments SELECT ?1, ?2, ?3, ?4, ?5 "
    "WHERE EXISTS (SELECT 1 FROM events WHERE id = ?1)",
    5},
+  {"SELECT d, owner, url, memory FROM pairs WHERE json_valid(memory)",
+   "INSERT OR IGNORE INTO pairs VALUES (?, ?, ?, ?)", 4},
+  {"SELECT event, at, reason, urls FROM verdicts WHERE json_valid(urls)",
+   "INSERT OR IGNORE INTO verdicts VALUES (?, ?, ?, ?)", 4},
+  {"SELECT author, event, kind, d, until, since FROM tombstones",
+   "INSERT OR IGNORE INTO tombstones (author, event, kind, d, until, since) "
+   "VALUES (?, ?, ?, ?, ?, ?)",
+   6},
+  {"SELECT host, reason, blocks, failed_probes, blocked_until, "
+   "learned_per_minute FROM hosts WHERE reason BETWEEN 0 AND 16",
+   "INSERT OR IGNORE INTO hosts VALUES (?, ?, ?, ?, ?, ?)", 6},
+  {"SELECT live FROM meta", "UPDATE meta SET live = ?", 1},
 }};
 
 void copy_rows(const sqlite::statement& source, const sqlite::statement& target,

@@ -117,7 +117,11 @@ CAF_TEST(unusable and own urls are left out and sixteen of one event are kept) {
     = {"ssh://git@a.example/r.git", "git@a.example:r.git",
        "https://own.example/r.git", "https://own.example:8443/r.git",
        "https://a.example/r.git",   "https://A.example:443/r.git"};
-  CAF_CHECK_EQUAL(askable_urls(raw, {"own.example"}).size(), 2u);
+  plan_settings settings;
+  settings.own_origins = {"own.example"};
+  CAF_CHECK_EQUAL(askable_urls(raw, settings).size(), 2u);
+  settings.deny_hosts = {"a.example"};
+  CAF_CHECK_EQUAL(askable_urls(raw, settings).size(), 1u);
   raw.clear();
   for (int i = 0; i < 40; ++i)
     raw.push_back("https://a.example/" + std::to_string(i) + ".git");

@@ -540,7 +540,7 @@ CAF_TEST(what the journal remembers goes on where it stood) {
                    entry_state::publishing, provenance::sync, 0},
                   {state(3, key(1), "r", {{main_ref, object(2).value}}, 2000),
                    entry_state::aligning, provenance::sync, 0}};
-  image.attempts = {{unit, 3, wall() + 50}};
+  image.attempts = {{unit, 3, 3, at().live + 50}};
   objects[home][object(1)] = object_kind::commit;
   restore(image);
   CAF_CHECK(questions.empty());
