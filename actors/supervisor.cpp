@@ -28,6 +28,7 @@ supervisor_state::make_behavior(supervisor_factories factories,
   make_ = std::move(factories);
   pool_ = std::move(pool);
   journal_ = std::move(journal);
+  own_limits_ = options.own_limits;
   options_ = std::move(options);
   hosts_ = engine::host_table{options_.max_hosts};
   self_->set_down_handler([this](const caf::down_msg& m) {

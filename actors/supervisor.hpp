@@ -51,6 +51,7 @@ struct supervisor_factories {
 
 struct supervisor_options {
   host_limits limits;
+  std::map<host_key, set_limits> own_limits; ///< Of single hosts.
   /// No throttle grants before; nothing: at once.
   std::optional<time_point> quiet_until;
   git::plan_settings plan;

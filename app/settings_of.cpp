@@ -11,6 +11,19 @@ git::plan_settings plan_settings_of(const config& c) {
   s.jitter = c.jitter;
   s.loop_interval = c.sync_loop_interval;
   s.life.window = c.expiry;
+  s.life.initial_window = c.initial_sync_expiry;
+  s.life.retry_enabled = c.retry_enabled;
+  s.life.max_attempts = c.retry_max_attempts;
+  s.life.multiplier = c.retry_multiplier;
+  s.life.schedule = {c.retry_schedule.begin(), c.retry_schedule.end()};
+  s.life.horizon = c.retry_horizon;
+  s.life.jitter = c.jitter;
+  s.announcement_retention = c.announcement_retention;
+  s.orphan_ttl = c.orphan_ttl;
+  s.tombstone_ttl
+    = std::chrono::duration_cast<std::chrono::seconds>(c.tombstone_ttl).count();
+  s.hedge_delay = c.hedge_delay;
+  s.deny_hosts = {c.deny_hosts.begin(), c.deny_hosts.end()};
   s.max_future_skew
     = std::chrono::duration_cast<std::chrono::seconds>(c.max_future_skew)
         .count();

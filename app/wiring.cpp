@@ -13,6 +13,7 @@
 #include "actors/relay_link.hpp"
 #include "actors/settings.hpp"
 #include "actors/supervisor.hpp"
+#include "actors/sync_watch.hpp"
 #include "actors/throttle.hpp"
 #include "actors/timer_wheel.hpp"
 #include "app/io/crypto/schnorr.hpp"
@@ -105,6 +106,7 @@ struct daemon_process::parts {
   void open();
   void start_pools();
   void start_release();
+  bool is_initial_sync() const;
   void start_engine();
   void start_doors();
   void stop();
@@ -125,6 +127,7 @@ struct daemon_process::parts {
   relay_link_actor release;
   relay_link_io link;
   supervisor_actor supervisor_part;
+  sync_watch_actor sync_part; ///< Null unless an initial sync is on.
   settings_actor settings_part;
   intake_actor intake_part;
   door_actor door_part;
@@ -182,11 +185,20 @@ void daemon_process::parts::start_release() {
       file_sink, std::make_shared<io::released_file>(path, &std::cout));
     return;
   }
-  link = system.spawn(relay_link, relay_link_config_of(settings),
-                      io::make_ws_factory());
+  auto wanted = relay_link_config_of(settings);
+  wanted.history = sync_part;
+  link = system.spawn(relay_link, std::move(wanted), io::make_ws_factory());
   release = link;
 }
 
+/// There is nothing to catch up with where no relay tells of the past.
+bool daemon_process::parts::is_initial_sync() const {
+  if (settings.initial_sync == sync_mode::automatic)
+    return before.first && !settings.relay_url.empty();
+  return settings.initial_sync == sync_mode::on;
+}
+
+/// Nobody needs the parts that come later before work is taken up.
 void daemon_process::parts::start_engine() {
   std::random_device entropy;
   const live_clock live{std::chrono::steady_clock::now(), before.live};
@@ -194,16 +206,16 @@ void daemon_process::parts::start_engine() {
                                  (std::uint64_t{entropy()} << 32U) | entropy(),
                                  live};
   supervisor_factories make;
-  make.make_identifier
-    = [this, shared](const supervisor_actor& parent, const identifier& repo,
-                     const git::plan_settings& plan) {
-        auto config = shared;
-        config.plan = plan;
-        return system.spawn(identifier_shell, repo,
-                            identifier_doors{parent, pool, journal_part,
-                                             release, wheel, metrics_part},
-                            std::move(config));
-      };
+  make.make_identifier = [this, shared](const supervisor_actor& parent,
+                                        const identifier& repo,
+                                        const git::plan_settings& plan) {
+    auto config = shared;
+    config.plan = plan;
+    return system.spawn(identifier_shell, repo,
+                        identifier_doors{parent, pool, journal_part, release,
+                                         wheel, metrics_part, sync_part},
+                        std::move(config));
+  };
   make.make_throttle
     = [this, live](const host_news_sink& news, const throttle_order& order) {
         throttle_config limits;
@@ -217,6 +229,7 @@ void daemon_process::parts::start_engine() {
         limits.known = order.known;
         limits.live = {live.start, live.at_start};
         limits.guard = settings.window_guard;
+        limits.caps = {settings.host_block_down, settings.host_block_unknown};
         return system.spawn(throttle, limits, pool);
       };
   make.make_repository = [this](const tenant& which) {
@@ -225,7 +238,14 @@ void daemon_process::parts::start_engine() {
   supervisor_options options;
   options.limits.concurrent = settings.domain_concurrent;
   options.limits.per_minute = settings.domain_rate_limit;
+  options.limits.per_hour = settings.domain_hour_limit;
+  options.limits.per_day = settings.domain_day_limit;
+  for (const auto& [host, own] : settings.host_limits)
+    options.own_limits[host_key{host}]
+      = {host_key{host}, own.concurrent, own.per_minute, own.per_hour,
+         own.per_day};
   options.plan = shared.plan;
+  options.plan.initial_sync = is_initial_sync();
   options.live = live;
   options.quiet_until = quiet_until(before);
   if (options.quiet_until)
@@ -233,6 +253,10 @@ void daemon_process::parts::start_engine() {
   supervisor_part
     = system.spawn(supervisor, std::move(make), pool, journal_part, options);
   settings_part = system.spawn(purgatory::settings, settings, supervisor_part);
+  if (is_initial_sync())
+    sync_part = system.spawn(
+      sync_watch, supervisor_part,
+      sync_watch_config{std::size_t{settings.fetch_workers}, shared.plan});
 }
 
 void daemon_process::parts::start_doors() {
@@ -315,6 +339,7 @@ void daemon_process::parts::stop() {
   end(door_part);
   end(intake_part);
   end(settings_part);
+  end(sync_part);
   end(supervisor_part);
   end(pool);
   end(git_part);
@@ -332,8 +357,8 @@ daemon_process::daemon_process(const config& settings)
   try {
     parts_->open();
     parts_->start_pools();
-    parts_->start_release();
     parts_->start_engine();
+    parts_->start_release();
     parts_->start_doors();
   } catch (...) {
     parts_->stop();

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,19 @@ enum class shim_failure : std::uint8_t { closed, open };
 enum class log_threshold : std::uint8_t { debug, info, warn, error };
 enum class log_shape : std::uint8_t { text, json };
 
+/// Whether a first filling is under way.
+enum class sync_mode : std::uint8_t { automatic, on, off };
+
+/// Limits of one host; nothing: as for all.
+struct limits_of_host {
+  std::optional<std::uint32_t> concurrent;
+  std::optional<std::uint32_t> per_minute;
+  std::optional<std::uint32_t> per_hour;
+  std::optional<std::uint32_t> per_day;
+  friend bool operator==(const limits_of_host&, const limits_of_host&)
+    = default;
+};
+
 /// How the daemon runs. A value of this type is valid: it comes from the
 /// defaults or from `read_config`. Meaning, range and default text of each
 /// member are in the option table (options.cpp).
@@ -27,6 +42,7 @@ struct config {
   using milliseconds = std::chrono::milliseconds;
   using seconds = std::chrono::seconds;
   using minutes = std::chrono::minutes;
+  using hours = std::chrono::hours;
 
   milliseconds sync_loop_interval{1000};
   std::uint32_t domain_concurrent = 5;
@@ -37,8 +53,27 @@ struct config {
   milliseconds backoff_cap{120'000};
   double jitter = 0.1; ///< Back-off is multiplied by 1 ± this.
   milliseconds expiry{minutes{30}};
+  bool retry_enabled = true;
+  std::uint32_t retry_max_attempts = 5;
+  double retry_multiplier = 2;
+  std::vector<milliseconds> retry_schedule{hours{1}, hours{4}, hours{12},
+                                           hours{24}};
+  milliseconds retry_horizon{hours{7 * 24}};
+  sync_mode initial_sync = sync_mode::automatic;
+  milliseconds initial_sync_expiry{hours{4}};
+  milliseconds announcement_retention{hours{24}};
+  milliseconds orphan_ttl{hours{7 * 24}};
+  milliseconds tombstone_ttl{hours{30 * 24}};
   milliseconds max_future_skew{minutes{15}};
   milliseconds window_guard{200};
+  std::uint32_t domain_hour_limit = 0;               ///< 0: none.
+  std::uint32_t domain_day_limit = 0;                ///< 0: none.
+  std::map<std::string, limits_of_host> host_limits; ///< By host key.
+  std::vector<std::string> deny_hosts;               ///< Host keys.
+  std::uint32_t prefix_concurrent = 20;
+  milliseconds hedge_delay{seconds{10}};
+  milliseconds host_block_down{minutes{30}}; ///< While something waits.
+  milliseconds host_block_unknown{hours{2}}; ///< Names, certificates.
 
   std::string data_dir = "./data";
   std::string git_root = "./data/git";

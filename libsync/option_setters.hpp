@@ -3,7 +3,10 @@
 #include "libsync/option_values.hpp"
 #include "libsync/options.hpp"
 
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 /// Makers of `option_setter`s: parse, check the range, assign.
 namespace purgatory::setters {
@@ -41,6 +44,27 @@ option_setter count_of(std::chrono::milliseconds unit,
                        std::uint64_t min, std::uint64_t max);
 
 option_setter fraction(double config::*member, double max);
+
+/// A decimal number from `min` to `max`.
+option_setter factor(double config::*member, double min, double max);
+
+/// Durations from `min` to `max`, each longer than the one before.
+option_setter schedule(std::vector<std::chrono::milliseconds> config::*member,
+                       std::chrono::milliseconds min,
+                       std::chrono::milliseconds max);
+
+/// Two durations from `min` to `max`.
+option_setter span_pair(std::chrono::milliseconds config::*first,
+                        std::chrono::milliseconds config::*second,
+                        std::chrono::milliseconds min,
+                        std::chrono::milliseconds max);
+
+/// Canonical host keys.
+option_setter hosts(std::vector<std::string> config::*member);
+
+/// `host=concurrent/minute/hour/day`; each host once.
+option_setter
+host_limits(std::map<std::string, limits_of_host> config::*member);
 
 option_setter toggle(bool config::*member);
 

@@ -1,3 +1,4 @@
+#include "libsync/option_groups.hpp"
 #include "libsync/option_setters.hpp"
 
 namespace purgatory {
@@ -42,9 +43,6 @@ std::vector<option> scheduling_options() {
     {"jitter", "PURGATORYD_JITTER", "0.1",
      "Each wait is longer or shorter by up to this part of it.", kind::fraction,
      fraction(&config::jitter, 0.5)},
-    {"purgatory-expiry-duration", "NGIT_PURGATORY_EXPIRY_DURATION", "30min",
-     "How long an event is held that no repository can ever satisfy.",
-     kind::time_span, duration(&config::expiry, 1s, 30 * day)},
     {"max-future-skew", "PURGATORYD_MAX_FUTURE_SKEW", "15min",
      "An event whose time is further ahead is held until it has come.",
      kind::time_span, duration(&config::max_future_skew, 0ms, day)},
@@ -175,7 +173,8 @@ std::vector<option> log_options() {
 
 std::vector<option> all_options() {
   std::vector<option> all = place_options();
-  for (auto group : {scheduling_options(), fetch_options(), log_options()})
+  for (auto group : {scheduling_options(), horizon_options(),
+                     politeness_options(), fetch_options(), log_options()})
     for (auto& row : group)
       all.push_back(std::move(row));
   return all;

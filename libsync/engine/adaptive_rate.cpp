@@ -18,6 +18,13 @@ constexpr double way_up = 0.25;
 /// A complaint comes when the host's reserve is used up, so a rate that rose
 /// may have been too high for a while: by so much at most.
 constexpr double overshoot = 0.75;
+/// So many complaints about a rate that was held, without a rise between, and
+/// caution comes first: the host's blocks cost more than a low rate.
+constexpr std::uint32_t lost_after = 2;
+/// Of a block so much counts as time that the host needed.
+constexpr duration counted_block = std::chrono::minutes{1};
+/// Minutes.
+constexpr double shortest_look = 0.1;
 constexpr duration hold = std::chrono::minutes{15};
 constexpr std::size_t served_to_rise = 40;
 /// Added for each served start, so per minute that share of the rate.
@@ -113,16 +120,26 @@ void adaptive_rate::limited(const limited_start& start, time_point now) {
     resume_ = std::max(resume_, start.resume);
     return;
   }
+  if (phase_ != phase::free && served_ == 0) {
+    // We came back too early. That says nothing about the rate.
+    failed_at_ = now;
+    resume_ = start.resume;
+    return;
+  }
   const auto lower = lower_bound(failing, now);
   if (failing <= sustained_)
     sustained_ = 0; // It is borne no longer.
+  in_a_row_ = phase_ == phase::held ? in_a_row_ + 1 : 0;
   phase_ = phase_ == phase::free ? phase::search : phase::held;
-  set_rate(std::min(decrease * failing, lower + (failing - lower) * way_up));
+  const bool lost = in_a_row_ >= lost_after;
+  const auto up = lost ? 0 : way_up;
+  set_rate(std::min(decrease * failing, lower + (failing - lower) * up));
   failed_at_ = now;
   served_ = 0;
   resume_ = start.resume;
-  unused_ = std::max(duration::zero(),
-                     start.resume - now - duration{std::chrono::minutes{1}});
+  unused_ = lost
+              ? duration::zero()
+              : std::max(duration::zero(), start.resume - now - counted_block);
 }
 
 /// What was counted in the last minute. A steady rate counts as up to one and
@@ -145,7 +162,8 @@ double adaptive_rate::lower_bound(double failing, time_point now) const {
     return overshoot * failing;
   default: {
     const auto used = in_minutes(now - failed_at_ - unused_);
-    const auto borne = static_cast<double>(served_) / std::max(used, 1.0);
+    const auto borne
+      = static_cast<double>(served_) / std::max(used, shortest_look);
     return std::min(borne, failing);
   }
   }

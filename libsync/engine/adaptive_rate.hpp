@@ -71,7 +71,8 @@ private:
   double sustained_ = 0; ///< The last rate that was borne while held; 0: none.
   time_point failed_at_ = time_point::min(); ///< When the last complaint came.
   time_point rising_since_ = time_point::min();
-  std::size_t served_ = 0; ///< Since the last complaint.
+  std::size_t served_ = 0;     ///< Since the last complaint.
+  std::uint32_t in_a_row_ = 0; ///< Complaints about a rate that was held.
   /// Time since the last complaint in which nobody asked for a turn, and the
   /// part of the block that is longer than a minute.
   duration unused_{};

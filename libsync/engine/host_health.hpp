@@ -30,7 +30,7 @@ enum class host_event : std::uint8_t {
   blocked,   ///< Or blocked for longer.
   recovered, ///< The first success after it failed.
   unblocked, ///< A block is over and nobody is there to try.
-  idle,      ///< Neither block nor work for ten minutes.
+  idle,      ///< Neither block nor work for ten minutes; may be forgotten.
 };
 
 /// How long a host may be blocked while somebody waits for it (rules §8.4).

@@ -57,7 +57,9 @@ std::optional<time_point> host_schedule::wake_at(time_point now) {
 std::optional<time_point> host_schedule::idle_at() const {
   if (!idle_since_ || idle_told_)
     return std::nullopt;
-  return *idle_since_ + idle_time;
+  // Nobody else remembers what hour and day windows count.
+  return std::max(
+    {*idle_since_ + idle_time, hour_.empty_at(), day_.empty_at()});
 }
 
 // -- places and leases -------------------------------------------------------
@@ -203,8 +205,10 @@ void host_schedule::look_for_news(time_point now) {
   }
   if (!idle_since_)
     idle_since_ = now;
-  if (now - *idle_since_ >= idle_time && !std::exchange(idle_told_, true))
+  if (const auto at = idle_at(); at && *at <= now) {
+    idle_told_ = true;
     news_.push_back(host_event::idle);
+  }
 }
 
 std::vector<host_event> host_schedule::take_news() {

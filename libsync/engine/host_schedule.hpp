@@ -76,8 +76,9 @@ public:
   /// a message first: a new place, a free slot, the outcome of a probe.
   [[nodiscard]] std::optional<time_point> wake_at(time_point now);
 
-  /// When the host will have been idle for ten minutes, if nothing happens;
-  /// nothing while there is work or a block, and once it was told.
+  /// When the host will have been idle for ten minutes, and for as long as its
+  /// hour and day windows count anything, if nothing happens. Nothing while
+  /// there is work or a block, and once it was told.
   [[nodiscard]] std::optional<time_point> idle_at() const;
 
   [[nodiscard]] host_image image() const;

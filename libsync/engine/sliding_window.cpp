@@ -53,4 +53,9 @@ std::size_t sliding_window::sent() const {
                        : static_cast<std::size_t>(runs_.back().upto - left_);
 }
 
+time_point sliding_window::empty_at() const {
+  return ceiling_ == 0 || runs_.empty() ? time_point::min()
+                                        : runs_.back().at + span_;
+}
+
 } // namespace purgatory::engine

@@ -31,6 +31,10 @@ public:
   /// Starts that happened and counted at the last `not_before`, and since.
   [[nodiscard]] std::size_t sent() const;
 
+  /// When the last start will have left a window that is switched on; the
+  /// distant past if none counts.
+  [[nodiscard]] time_point empty_at() const;
+
 private:
   /// Starts at one moment.
   struct run {

@@ -101,6 +101,10 @@ public:
   /// True when nothing can be tried at `host` for a minute at least.
   [[nodiscard]] bool is_blocked(const host_key& host, time_point now) const;
 
+  [[nodiscard]] bool has_place(const host_key& host) const {
+    return places_.contains(host);
+  }
+
   /// True when the answer of a throttle is outstanding.
   [[nodiscard]] bool is_asking() const;
 

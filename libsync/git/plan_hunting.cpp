@@ -87,9 +87,11 @@ effects identifier_plan::on_granted(const unit_key& name, const host_key& host,
   const auto lead = groups_.lead_of(name.owner);
   const auto offer_to = [&](const pubkey& who) {
     auto& u = unit_of(who);
-    auto open = u.round.in_round()
-                  ? u.round.untried(permitted(u, open_tasks(who)))
-                  : permitted(u, all_tasks(who, wanted_between_rounds(who)));
+    std::vector<task> open;
+    if (u.round.in_round())
+      open = u.round.untried(permitted(u, open_tasks(who)));
+    else if (u.round.has_place(host)) // Else it was given up meanwhile.
+      open = permitted(u, all_tasks(who, wanted_between_rounds(who)));
     std::erase_if(
       open, [&](const task& work) { return !prepared_.contains(work.target); });
     return u.round.granted(name, host, lease, open, at.now);

@@ -94,7 +94,7 @@ struct fixture : deterministic {
   }
 
   bool is_on_disk(int number) {
-    return store->image().events.contains(id_of(number));
+    return store->image().find(id_of(number)) != nullptr;
   }
 };
 

@@ -83,8 +83,8 @@ struct histories {
     case 6:
       return verdict_record{id(), time(), "why", {{url(), outcome()}}};
     case 7: {
-      tombstone_record stone{author(), std::nullopt, 30618, repo(), time(),
-                             time()};
+      tombstone_record stone{author(), std::nullopt, 30618,
+                             repo(),   time(),       time()};
       if (below(2) == 0)
         stone = {author(), id(), 0, std::nullopt, time(), time()};
       return stone;

@@ -50,9 +50,16 @@ std::string upper(std::string flag) {
 }
 
 const std::set<std::string> flags_of_the_notes
-  = {"sync-loop-interval-ms",   "sync-domain-concurrent",
-     "sync-domain-rate-limit",  "sync-default-delay-secs",
-     "sync-immediate-delay-ms", "purgatory-expiry-duration"};
+  = {"sync-loop-interval-ms",
+     "sync-domain-concurrent",
+     "sync-domain-rate-limit",
+     "sync-default-delay-secs",
+     "sync-immediate-delay-ms",
+     "purgatory-expiry-duration",
+     "purgatory-retry-enabled",
+     "purgatory-retry-max-attempts",
+     "purgatory-retry-backoff-multiplier",
+     "initial-sync-mode"};
 
 } // namespace
 
@@ -221,6 +228,20 @@ CAF_TEST(values out of range or of another form are refused) {
     {"allow-private", "yes"},
     {"proxy", "proxy:3128"},
     {"contact-url", "http://x\r\nA: b"},
+    {"purgatory-retry-max-attempts", "17"},
+    {"purgatory-retry-backoff-multiplier", "0.5"},
+    {"purgatory-retry-schedule", ""},
+    {"purgatory-retry-schedule", "4h,1h"},
+    {"purgatory-retry-schedule", "1h,1h"},
+    {"initial-sync-mode", "maybe"},
+    {"host-limits", "a.org"},
+    {"host-limits", "a.org=0"},
+    {"host-limits", "a.org=1/2/3/4/5"},
+    {"host-limits", "a.org=1,A.org=2"},
+    {"host-limits", "a b=1"},
+    {"deny-hosts", "a b"},
+    {"host-block-max-waiting", "30min"},
+    {"host-block-max-waiting", "30min,2s"},
     {"log-level", "loud"},
     {"log-format", "xml"},
   };
@@ -232,6 +253,30 @@ CAF_TEST(values out of range or of another form are refused) {
     CAF_CHECK(contains(found[0], "needs "));
     CAF_CHECK(found[0].find_first_of("\r\n") == std::string::npos);
   }
+}
+
+CAF_TEST(limits of single hosts go by the canonical name) {
+  const auto settings
+    = accepted({flag("host-limits", "GitHub.com=2/10/300/0, 127.1=7"),
+                flag("deny-hosts", "Bad.example., 0x7f000001")});
+  CAF_REQUIRE_EQUAL(settings.host_limits.size(), 2u);
+  const auto& github = settings.host_limits.at("github.com");
+  CAF_CHECK(github == (limits_of_host{2, 10, 300, 0}));
+  CAF_CHECK(settings.host_limits.at("127.0.0.1")
+            == (limits_of_host{7, {}, {}, {}}));
+  CAF_CHECK(settings.deny_hosts
+            == (std::vector<std::string>{"bad.example", "127.0.0.1"}));
+}
+
+CAF_TEST(a retry schedule is a list of durations) {
+  const auto settings
+    = accepted({flag("purgatory-retry-schedule", "30min, 2h"),
+                flag("initial-sync-mode", "true"),
+                flag("purgatory-retry-backoff-multiplier", "1.5")});
+  CAF_CHECK(settings.retry_schedule
+            == (std::vector<std::chrono::milliseconds>{30min, 2h}));
+  CAF_CHECK(settings.initial_sync == sync_mode::on);
+  CAF_CHECK_EQUAL(settings.retry_multiplier, 1.5);
 }
 
 CAF_TEST(a back off that shrinks is refused) {

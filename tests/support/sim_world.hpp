@@ -259,7 +259,8 @@ template <class Fixture>
 sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
                         memory_image image = {}, std::size_t max_workers = 128,
                         host_limits limits = {},
-                        std::optional<time_point> quiet_until = {}) {
+                        std::optional<time_point> quiet_until = {},
+                        live_seconds live_at_start = 0) {
   auto& sys = f.sys;
   sim_engine e;
   e.store = std::make_shared<memory_store>(std::move(image));
@@ -287,7 +288,7 @@ sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
              .count()
            + 1'000'000'000;
   };
-  const live_clock live{f.now(), 0};
+  const live_clock live{f.now(), live_at_start};
   const identifier_config shared{plan, wall, 1, live};
   supervisor_factories make;
   make.make_identifier = [&f, &sys, e, shared](const supervisor_actor& parent,
@@ -303,23 +304,22 @@ sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
     e.identifiers->push_back(actor);
     return actor;
   };
-  make.make_throttle
-    = [&f, &sys, e, live](const host_news_sink& news,
-                          const throttle_order& order) {
-        throttle_config cfg;
-        cfg.host = order.host;
-        cfg.serial = order.serial;
-        cfg.concurrent = order.limits.concurrent;
-        cfg.per_minute = order.limits.per_minute;
-        cfg.per_hour = order.limits.per_hour;
-        cfg.per_day = order.limits.per_day;
-        cfg.news = news;
-        cfg.known = order.known;
-        cfg.live = {live.start, live.at_start};
-        auto actor = f.track(sys.spawn(throttle, cfg, e.pool));
-        e.throttles->push_back(actor);
-        return actor;
-      };
+  make.make_throttle = [&f, &sys, e, live](const host_news_sink& news,
+                                           const throttle_order& order) {
+    throttle_config cfg;
+    cfg.host = order.host;
+    cfg.serial = order.serial;
+    cfg.concurrent = order.limits.concurrent;
+    cfg.per_minute = order.limits.per_minute;
+    cfg.per_hour = order.limits.per_hour;
+    cfg.per_day = order.limits.per_day;
+    cfg.news = news;
+    cfg.known = order.known;
+    cfg.live = {live.start, live.at_start};
+    auto actor = f.track(sys.spawn(throttle, cfg, e.pool));
+    e.throttles->push_back(actor);
+    return actor;
+  };
   make.make_repository = [&f, &sys, e](const tenant& which) {
     return f.track(sys.spawn(repository, which, e.git_part));
   };
@@ -331,6 +331,22 @@ sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
   e.supervisor_part = f.track(
     sys.spawn(supervisor, std::move(make), e.pool, e.journal_part, options));
   return e;
+}
+
+/// The process is killed: nothing is written any more.
+template <class Fixture>
+void stop_engine(Fixture& f, const sim_engine& e) {
+  const auto end = [](const auto& part) {
+    caf::anon_send_exit(part, caf::exit_reason::user_shutdown);
+  };
+  end(e.journal_part);
+  end(e.supervisor_part);
+  end(e.pool);
+  end(e.git_part);
+  end(e.relay);
+  end(e.wheel);
+  end(e.metrics_part);
+  f.settle();
 }
 
 } // namespace purgatory::test

@@ -65,8 +65,8 @@ CAF_TEST(a verdict keeps the whole event and is lifted by a revival) {
   crash();
   CAF_REQUIRE_EQUAL(load("r").verdicts.size(), 1u);
   CAF_CHECK(load("r").verdicts[0] == verdict);
-  CAF_CHECK(same(load("r").events.at(0).event,
-                 event_of('1', nostr::kind_state)));
+  CAF_CHECK(
+    same(load("r").events.at(0).event, event_of('1', nostr::kind_state)));
   CAF_CHECK_EQUAL(names_of(store().pending()), "r;");
   write({state_record{id_of('1'), entry_state::hunting}});
   CAF_CHECK(load("r").verdicts.empty());
@@ -75,8 +75,8 @@ CAF_TEST(a verdict keeps the whole event and is lifted by a revival) {
 
 CAF_TEST(tombstones are found by author and id or by repository) {
   tombstone_record one{key_of('a'), id_of('7'), 0, std::nullopt, 50, 51};
-  tombstone_record all{key_of('b'), std::nullopt, nostr::kind_state,
-                       identifier{"r"}, 60, 61};
+  tombstone_record all{key_of('b'),     std::nullopt, nostr::kind_state,
+                       identifier{"r"}, 60,           61};
   write({one, all});
   crash();
   CAF_CHECK(store().is_buried(key_of('a'), id_of('7')));
@@ -97,13 +97,11 @@ CAF_TEST(who sleeps is woken by any record of its own) {
          sleep_record{identifier{"other"}, std::nullopt}});
   crash();
   const std::vector<pending_identifier> asleep
-    = {{identifier{"other"}, true, std::nullopt},
-       {identifier{"r"}, true, 500}};
+    = {{identifier{"other"}, true, std::nullopt}, {identifier{"r"}, true, 500}};
   CAF_CHECK(store().pending() == asleep);
   for (const journal_record& news : std::vector<journal_record>{
          accepted('3', "r"), state_record{id_of('1'), entry_state::parked},
-         attempt_record{unit_in("r"), 1, 1, 3},
-         horizon_record{id_of('1'), {}},
+         attempt_record{unit_in("r"), 1, 1, 3}, horizon_record{id_of('1'), {}},
          pair_record{unit_in("r"), remote_url{"u"}, {}},
          align_record{id_of('1'), {key_of('a'), identifier{"r"}}, false, {}}}) {
     write({sleep_record{identifier{"r"}, 500}});
@@ -143,8 +141,8 @@ CAF_TEST(a host finds the sleeping identifiers that it concerns page by page) {
 }
 
 CAF_TEST(the last word about a host counts) {
-  const host_record blocked{host_key{"x.example"}, fetch_class::refused, 3,
-                            4, 500, 7};
+  const host_record blocked{
+    host_key{"x.example"}, fetch_class::refused, 3, 4, 500, 7};
   write({host_record{host_key{"x.example"}, fetch_class::dns, 1, 1, 1, 0}});
   write({blocked});
   crash();

@@ -287,7 +287,7 @@ private:
   std::size_t blocks_ = 0;
 };
 
-constexpr std::uint64_t lives = 400;
+constexpr std::uint64_t lives = 250;
 constexpr int steps = 600;
 
 } // namespace

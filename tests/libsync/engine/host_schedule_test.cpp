@@ -228,8 +228,7 @@ CAF_TEST(a complaint blocks and slows down and its success is no recovery) {
     h.turn("a");
   h.turn("b", host_signal::limited, 20s);
   CAF_CHECK(h.news == std::vector{host_event::blocked});
-  CAF_REQUIRE(h.schedule.learned());
-  CAF_CHECK_EQUAL(*h.schedule.learned(), 9.5);
+  CAF_CHECK(h.schedule.learned() == 9.5);
   h.sit_out();
   CAF_CHECK(h.now == start + 20s);
   h.turn("a");
@@ -252,6 +251,20 @@ CAF_TEST(a host without block and work is idle after ten minutes) {
   h.ask("a");
   h.pump();
   CAF_CHECK(!h.schedule.idle_at());
+}
+
+CAF_TEST(a host is not idle while its hour or day window counts something) {
+  host h{{5, 30, 100, 0}};
+  h.turn("a");
+  CAF_CHECK(h.schedule.idle_at() == start + 1h + guard);
+  h.now += 10min;
+  h.pump();
+  CAF_CHECK(h.news.empty());
+  h.schedule.set_limits({5, 30, 0, 100});
+  CAF_CHECK(*h.schedule.idle_at() >= start + 24h + guard);
+  h.now = *h.schedule.idle_at();
+  h.pump();
+  CAF_CHECK(h.news == std::vector{host_event::idle});
 }
 
 CAF_TEST(a blocked host is not idle) {
