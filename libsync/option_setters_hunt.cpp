@@ -11,9 +11,8 @@ namespace {
 using std::chrono::milliseconds;
 using problem = std::optional<std::string>;
 
-std::optional<std::vector<milliseconds>> durations_in(std::string_view text,
-                                                      milliseconds min,
-                                                      milliseconds max) {
+std::optional<std::vector<milliseconds>>
+durations_in(std::string_view text, milliseconds min, milliseconds max) {
   std::vector<milliseconds> result;
   for (const auto& part : split_list(text)) {
     const auto value = parse_duration(part);

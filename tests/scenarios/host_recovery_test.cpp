@@ -41,8 +41,8 @@ struct fixture : random_schedule {
   ~fixture() override { log::configure({}); }
 
   void start(memory_image image = {}, live_seconds live = 0) {
-    engine = start_engine(*this, world, plain(), std::move(image), 8, {}, {},
-                          live);
+    engine
+      = start_engine(*this, world, plain(), std::move(image), 8, {}, {}, live);
     settle();
   }
 
@@ -162,9 +162,9 @@ CAF_TEST(an event for a sleeper is judged by what he knew) {
   CAF_REQUIRE_EQUAL(inside().awake(), 0u);
   // A newer state of the first one, and its data is here.
   world->hosts[home].objects.insert(object(5000));
-  offer(state(500, key(0), "r0", {{"refs/heads/main", object(5000).value}},
-              2000),
-        0);
+  offer(
+    state(500, key(0), "r0", {{"refs/heads/main", object(5000).value}}, 2000),
+    0);
   advance(1min);
   CAF_CHECK_EQUAL(world->released_times(id_of(500)), 1u);
   const auto older = engine.store->find(id_of(100));

@@ -206,7 +206,7 @@ totals explore_all(std::uint64_t seeds, Disturb disturb,
 
 CAF_TEST(identifiers that left cost no message and no timer in a day) {
   const auto sum = explore_all(
-    150, [](run&) {},
+    60, [](run&) {},
     [](run& r) {
       r.advance(1h); // The last timers of throttles become void.
       const auto before = r.messages;
@@ -219,7 +219,7 @@ CAF_TEST(identifiers that left cost no message and no timer in a day) {
 
 CAF_TEST(throttles told to go at any moment take nothing with them) {
   const auto sum = explore_all(
-    800,
+    300,
     [](run& r) {
       if (r.rng() % 3 == 0)
         r.news(host_change::idle);
@@ -230,7 +230,7 @@ CAF_TEST(throttles told to go at any moment take nothing with them) {
 
 CAF_TEST(calls for hosts that cross a farewell keep nobody and lose nothing) {
   explore_all(
-    400,
+    150,
     [](run& r) {
       const std::array calls
         = {host_change::recovered, host_change::unblocked, host_change::idle};
