@@ -1,6 +1,7 @@
 #include "actors/log.hpp"
 #include "app/options.hpp"
 #include "app/settings_of.hpp"
+#include "app/simulate.hpp"
 #include "app/wiring.hpp"
 
 #include <pthread.h>
@@ -34,6 +35,8 @@ constexpr const char* usage
     "                                             without FILE from stdin\n"
     "       purgatoryd strfry-plugin [OPTION…]    write policy plugin of "
     "strfry\n"
+    "       purgatoryd simulate [OPTION…] [FILE]  a scripted world on a "
+    "virtual clock\n"
     "       purgatoryd --help | --version\n";
 
 /// Blocks the stop signals in this thread and all that it starts later.
@@ -103,6 +106,8 @@ int main(int argc, char** argv) {
     std::cout << usage << "\n" << help_text();
     return exit_ok;
   }
+  if (command == "simulate")
+    return run_simulate(argc - 1, argv + 1, std::cout, std::cerr);
   constexpr std::array<std::string_view, 3> commands
     = {"serve", "submit", "strfry-plugin"};
   if (std::find(commands.begin(), commands.end(), command) == commands.end()) {

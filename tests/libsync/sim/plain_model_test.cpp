@@ -1,0 +1,80 @@
+#define CAF_SUITE sim_plain_model
+
+#include "libsync/sim/generate.hpp"
+#include "libsync/sim/plain_model.hpp"
+#include "tests/libsync/sim/small_worlds.hpp"
+#include "tests/support/seed.hpp"
+
+#include <caf/test/dsl.hpp>
+
+using namespace purgatory;
+using namespace purgatory::sim;
+using namespace purgatory::test;
+using std::chrono::hours;
+
+namespace {
+
+world burst(std::size_t units) {
+  auto what = exact_world();
+  what.length = hours{6};
+  what.hosts["a.example"] = exact_host();
+  for (std::size_t i = 0; i < units; ++i) {
+    const auto who = "unit" + std::to_string(i);
+    const auto url = "https://a.example/" + who + ".git";
+    add_unit(what, who, {url});
+    hold(what, url, {who + "/main"});
+  }
+  return what;
+}
+
+} // namespace
+
+CAF_TEST(the plain model releases what it finds) {
+  auto what = burst(1);
+  const auto found = run_plain(what);
+  CAF_CHECK_EQUAL(found.released, 1u);
+  CAF_CHECK_EQUAL(found.starts, 1u);
+}
+
+CAF_TEST(check then act overruns the limit where a lease does not ) {
+  const auto found = compare(burst(100));
+  std::uint32_t ours = 0;
+  std::uint32_t plain = 0;
+  for (const auto& host : found.ours.hosts)
+    ours = std::max(ours, host.seen.max_in_flight);
+  for (const auto& host : found.plain.hosts)
+    plain = std::max(plain, host.seen.max_in_flight);
+  CAF_CHECK_EQUAL(ours, 5u);
+  CAF_CHECK(plain > 5);
+  CAF_CHECK_EQUAL(found.ours.released, 100u);
+}
+
+CAF_TEST(half an hour is not enough for a host that is down for one) {
+  auto what = burst(5);
+  what.hosts["a.example"].down
+    = {{milliseconds{0}, hours{1}, fetch_class::refused}};
+  const auto found = compare(what);
+  CAF_CHECK_EQUAL(found.plain.released, 0u);
+  CAF_CHECK_EQUAL(found.ours.released, 5u);
+}
+
+CAF_TEST(ours releases all that the plain model does and not much later) {
+  std::size_t ours = 0;
+  std::size_t plain = 0;
+  const auto first = first_seed();
+  for (auto seed = first; seed < first + seeds_or(60); ++seed) {
+    random_options options;
+    options.seed = seed;
+    options.units = 1 + seed % 8;
+    options.hosts = 1 + seed % 4;
+    options.days = 2;
+    options.plain = true;
+    const auto found = compare(generate_random(options));
+    ours += found.ours.released;
+    plain += found.plain.released;
+    if (!found.lost.empty() || found.latest_after > found.bound)
+      CAF_ERROR("seed " << seed << ": " << to_text(found));
+  }
+  CAF_MESSAGE("released: ours " << ours << ", plain model " << plain);
+  CAF_CHECK(ours >= plain);
+}

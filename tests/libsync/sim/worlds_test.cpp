@@ -1,0 +1,74 @@
+#define CAF_SUITE sim_worlds
+
+#include "libsync/sim/generate.hpp"
+#include "libsync/sim/run.hpp"
+#include "tests/support/seed.hpp"
+
+#include <caf/test/dsl.hpp>
+
+using namespace purgatory;
+using namespace purgatory::sim;
+
+namespace {
+
+/// Mostly small: a few of the largest size cost as much as all others.
+random_options options_for(std::uint64_t seed) {
+  random_options options;
+  options.seed = seed;
+  const auto size = seed % 50;
+  options.units = size == 0 ? 40 : 1 + seed % 5;
+  options.hosts = size == 0 ? 12 : 1 + seed % 4;
+  options.days = 7;
+  return options;
+}
+
+struct totals {
+  std::uint64_t worlds = 0;
+  std::uint64_t starts = 0;
+  std::uint64_t released = 0;
+  std::uint64_t crashes = 0;
+  std::uint64_t violations = 0;
+};
+
+void add(totals& to, const summary& of) {
+  ++to.worlds;
+  to.starts += of.starts;
+  to.released += of.released;
+  to.crashes += of.crashes;
+  to.violations += of.violation_count;
+  if (of.violation_count > 0)
+    CAF_ERROR("seed " << of.seed << ": " << of.violations.front().what);
+}
+
+void tell(const char* what, const totals& of) {
+  CAF_MESSAGE(of.worlds << " worlds of seven days, " << what << ": "
+                        << of.starts << " starts, " << of.released
+                        << " released, " << of.crashes << " restarts, "
+                        << of.violations << " violations");
+}
+
+} // namespace
+
+CAF_TEST(no invariant breaks in random worlds) {
+  totals all;
+  const auto first = test::first_seed();
+  for (auto seed = first; seed < first + test::seeds_or(1600); ++seed)
+    add(all, run(generate_random(options_for(seed))));
+  tell("with faults to the end", all);
+  CAF_CHECK_EQUAL(all.violations, 0u);
+  CAF_CHECK(all.released > 0);
+  CAF_CHECK(all.crashes > 0);
+}
+
+CAF_TEST(what can be reached is released three days after the faults) {
+  totals all;
+  const auto first = test::first_seed();
+  for (auto seed = first; seed < first + test::seeds_or(400); ++seed) {
+    auto options = options_for(seed);
+    options.liveness = true;
+    add(all, run(generate_random(options)));
+  }
+  tell("of which three without faults", all);
+  CAF_CHECK_EQUAL(all.violations, 0u);
+  CAF_CHECK(all.released > 0);
+}
