@@ -80,11 +80,13 @@ void identifier_plan::judge_round(const pubkey& lead, unit& u, bool tried_any) {
     if (!u.members.contains(id) || !e.is_hunted() || !e.durable())
       continue;
     const auto owner = unit_owner(e);
-    if (!owner || groups_.lead_of(*owner) != lead || missing_of({&e}).empty()
-        || is_pinned(e))
+    if (!owner || groups_.lead_of(*owner) != lead || missing_of({&e}).empty())
       continue;
+    // A job that outlasts its round keeps its entries from being given up; the
+    // round has passed all the same.
+    const bool pinned = is_pinned(e);
     if (e.state == entry_state::hunting) {
-      if (!e.life.window_is_over(u.rounds, has_urls(e), at_.now,
+      if (pinned || !e.life.window_is_over(u.rounds, has_urls(e), at_.now,
                                  settings_.life))
         continue;
       if (settings_.life.retry_enabled)
@@ -99,7 +101,7 @@ void identifier_plan::judge_round(const pubkey& lead, unit& u, bool tried_any) {
     } else {
       e.not_before = at_.now + untried_pause;
     }
-    if (!u.is_restored
+    if (!pinned && !u.is_restored
         && e.life.is_over(fewest_outcomes(e), at_.now, settings_.life))
       over.push_back(id);
   }
@@ -122,8 +124,8 @@ void identifier_plan::judge_windows() {
           move_to(e, entry_state::soft_expired);
         break;
       }
-      // With URLs the end of a round decides.
-      if (has_urls(e) || is_pinned(e) || missing_of({&e}).empty())
+      // With something to ask for, the end of a round decides.
+      if (is_pinned(e) || (has_urls(e) && !missing_of({&e}).empty()))
         break;
       if (settings_.life.retry_enabled)
         park(e);
@@ -131,7 +133,7 @@ void identifier_plan::judge_windows() {
         over.push_back(id);
       break;
     case entry_state::parked:
-      if (!has_urls(e) && !is_pinned(e)
+      if ((!has_urls(e) || missing_of({&e}).empty()) && !is_pinned(e)
           && e.life.is_over(std::nullopt, at_.now, settings_.life))
         over.push_back(id);
       break;

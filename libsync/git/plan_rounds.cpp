@@ -8,6 +8,9 @@
 namespace purgatory::git {
 
 time_point identifier_plan::wanted_at(const entry& e) const {
+  // Who has everything waits for an announcement, not for a round.
+  if (e.state == entry_state::parked && missing_of({&e}).empty())
+    return time_point::max();
   if (e.state == entry_state::parked)
     return std::max(e.not_before,
                     e.life.next_round(settings_.life, share_of(e)));
