@@ -44,6 +44,7 @@ struct arguments {
   bool json = false;
   bool write = false;
   bool light = false;
+  bool log = false;
   bool help = false;
 };
 
@@ -67,6 +68,7 @@ po::options_description described(arguments& to) {
   add("starts", po::value(&to.starts), "of a light run (1000000)");
   add("check-every", po::value(&to.check_every),
       "steps between checks of everything (100)");
+  add("log", po::bool_switch(&to.log), "what the daemon would log, first");
   add("json", po::bool_switch(&to.json), "the summary as JSON");
   add("help", po::bool_switch(&to.help), "print this");
   return all;
@@ -179,6 +181,14 @@ void put_speed(std::ostream& err, std::uint64_t starts, double seconds) {
       << " per CPU-second\n";
 }
 
+void put_line(std::ostream& out, duration at, const git::fact& line) {
+  out << std::fixed << std::setprecision(3)
+      << std::chrono::duration<double>(at).count() << " " << line.text;
+  for (const auto& [name, value] : line.fields)
+    out << " " << name << "=" << value;
+  out << "\n";
+}
+
 int run_light(const arguments& from, std::ostream& out, std::ostream& err) {
   sim::light_options options;
   options.seed = from.seed;
@@ -229,7 +239,12 @@ int run_simulate(int argc, const char* const* argv, std::ostream& out,
   if (given->compare)
     return run_compared(*given, *what, out);
   const auto before = cpu_seconds();
-  const auto found = sim::run(*what, {given->check_every});
+  sim::run_options options;
+  options.check_every = given->check_every;
+  if (given->log)
+    options.log
+      = [&](duration at, const git::fact& line) { put_line(out, at, line); };
+  const auto found = sim::run(*what, options);
   put_speed(err, found.starts, cpu_seconds() - before);
   out << (given->json ? to_json(found) : to_text(found));
   return found.violation_count == 0 ? exit_ok : exit_failed;

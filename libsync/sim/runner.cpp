@@ -5,8 +5,18 @@
 
 namespace purgatory::sim {
 
+namespace {
+
+/// Steps at one instant for each line of the script, and a few for small
+/// worlds: nobody has more to do at once but who goes round in circles.
+constexpr std::uint64_t most_at_once = 100;
+constexpr std::uint64_t few_at_once = 50'000;
+
+} // namespace
+
 runner::runner(const world& what, const run_options& options)
   : plan_(what), options_(options), scene_(what) {
+  scene_.log = options.log;
   start({});
 }
 
@@ -42,7 +52,12 @@ time_point runner::next() const {
 
 void runner::run() {
   const auto end = scene_.at(plan_.length);
+  const auto too_many = few_at_once + most_at_once * plan_.script.size();
   for (auto at = next(); at <= end; at = next()) {
+    if (at > scene_.now)
+      steps_at_once_ = 0;
+    else if (++steps_at_once_ > too_many)
+      break;
     scene_.now = std::max(scene_.now, at);
     if (next_happening_ < plan_.script.size()
         && scene_.at(plan_.script[next_happening_].at) <= at) {
@@ -57,6 +72,8 @@ void runner::run() {
       start(*std::exchange(disk_, std::nullopt));
     }
   }
+  scene_.watch.check(steps_at_once_ <= too_many, "time stands still",
+                     scene_.now);
   scene_.now = end;
   if (engine_) {
     engine_->check_all();

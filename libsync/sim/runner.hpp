@@ -62,6 +62,7 @@ private:
   time_point back_at_ = time_point::max();
   std::optional<std::pair<std::uint64_t, crash>> doom_; ///< At which step.
   std::uint64_t crashes_ = 0;
+  std::uint64_t steps_at_once_ = 0; ///< Since time went on.
   std::uint64_t steps_before_ = 0;
   std::map<std::string, std::uint64_t> facts_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libsync/git/effects.hpp"
 #include "libsync/sim/agenda.hpp"
 #include "libsync/sim/claims.hpp"
 #include "libsync/sim/names.hpp"
@@ -50,6 +51,7 @@ struct scene {
   sim::claims claims;
   std::set<event_id> acknowledged; ///< Answered OK true, and not served then.
   std::uint64_t verdicts = 0;
+  std::function<void(duration, const git::fact&)> log; ///< May be empty.
   agenda<std::function<void()>> outside; ///< What happens without the process.
 
 private:

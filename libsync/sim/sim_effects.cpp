@@ -199,6 +199,8 @@ void sim_engine::act(resident& who, git::may_sleep& e) {
 
 void sim_engine::act(resident&, git::fact& e) {
   ++facts_[e.text];
+  if (around_.log)
+    around_.log(around_.now - scene::begin, e);
 }
 
 void sim_engine::act(resident&, git::met_fate& e) {
