@@ -133,13 +133,24 @@ std::optional<time_point> identifier_plan::next_due() const {
     else if (e.state == entry_state::orphan)
       consider_ahead(e.life.arrived() + settings_.orphan_ttl);
     else if (e.state == entry_state::soft_expired)
-      consider_ahead(e.life.window_end() + settings_.announcement_retention);
+      // Past its retention it goes when the last entry of its unit has gone.
+      consider(fading_at(e));
     else if (e.state == entry_state::parked)
       consider_ahead(e.life.verdict_after(settings_.life));
   }
   for (const auto& [id, old] : verdicts_)
     consider_ahead(old.since + settings_.verdict_ttl);
   return result;
+}
+
+/// When an announcement without data goes. Past its retention that is when the
+/// last entry of its unit has gone, which is nothing that time alone brings.
+time_point identifier_plan::fading_at(const entry& e) const {
+  const auto at = e.life.window_end() + settings_.announcement_retention;
+  if (at > at_.now)
+    return at;
+  return unit_holds_others(e) ? at_.now + settings_.announcement_retention
+                              : at_.now;
 }
 
 std::chrono::seconds

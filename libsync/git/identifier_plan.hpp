@@ -331,6 +331,7 @@ private:
                        std::vector<event_id> events = {},
                        std::vector<offer_answer> answers = {});
   void announce_held(const entry& e);
+  time_point fading_at(const entry& e) const;
   std::chrono::seconds seconds_until_present(const entry& e) const;
   // plan_restore.cpp
   void restore_entry(const stored_event& stored);

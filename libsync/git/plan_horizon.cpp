@@ -86,8 +86,9 @@ void identifier_plan::judge_round(const pubkey& lead, unit& u, bool tried_any) {
     // round has passed all the same.
     const bool pinned = is_pinned(e);
     if (e.state == entry_state::hunting) {
-      if (pinned || !e.life.window_is_over(u.rounds, has_urls(e), at_.now,
-                                 settings_.life))
+      if (pinned
+          || !e.life.window_is_over(u.rounds, has_urls(e), at_.now,
+                                    settings_.life))
         continue;
       if (settings_.life.retry_enabled)
         park(e);

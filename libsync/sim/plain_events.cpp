@@ -80,7 +80,10 @@ bool plain_process::announcement_counts(const identifier& repo,
 void plain_process::process_events(const identifier& repo) {
   const tenant target{{}, repo};
   for (const auto& id : std::set(of_[repo])) {
-    const auto ev = held_.at(id).ev;
+    const auto held = held_.find(id);
+    if (held == held_.end()) // Released meanwhile, with an older one.
+      continue;
+    const auto ev = held->second.ev;
     const auto claim = scene_.claims.all().find(id);
     if (claim == scene_.claims.all().end())
       continue;
@@ -103,7 +106,10 @@ void plain_process::process_events(const identifier& repo) {
 void plain_process::release_announcement(const identifier& repo,
                                          const pubkey& owner) {
   for (const auto& id : std::set(of_[repo])) {
-    const auto ev = held_.at(id).ev;
+    const auto held = held_.find(id);
+    if (held == held_.end())
+      continue;
+    const auto ev = held->second.ev;
     if (ev.kind == nostr::kind_announcement && ev.author == owner)
       release(ev);
   }

@@ -1,7 +1,6 @@
 #define CAF_SUITE simulate
 
 #include "app/simulate.hpp"
-
 #include "tests/support/scratch_folder.hpp"
 
 #include <caf/test/dsl.hpp>

@@ -57,24 +57,3 @@ CAF_TEST(half an hour is not enough for a host that is down for one) {
   CAF_CHECK_EQUAL(found.plain.released, 0u);
   CAF_CHECK_EQUAL(found.ours.released, 5u);
 }
-
-CAF_TEST(ours releases all that the plain model does and not much later) {
-  std::size_t ours = 0;
-  std::size_t plain = 0;
-  const auto first = first_seed();
-  for (auto seed = first; seed < first + seeds_or(60); ++seed) {
-    random_options options;
-    options.seed = seed;
-    options.units = 1 + seed % 8;
-    options.hosts = 1 + seed % 4;
-    options.days = 2;
-    options.plain = true;
-    const auto found = compare(generate_random(options));
-    ours += found.ours.released;
-    plain += found.plain.released;
-    if (!found.lost.empty() || found.latest_after > found.bound)
-      CAF_ERROR("seed " << seed << ": " << to_text(found));
-  }
-  CAF_MESSAGE("released: ours " << ours << ", plain model " << plain);
-  CAF_CHECK(ours >= plain);
-}

@@ -65,7 +65,6 @@ CAF_TEST(slots and the minute window decide who is released when) {
   CAF_CHECK(released_ms(found, "alice.state") == 1500);
   CAF_CHECK(released_ms(found, "bob.state") == 2500);
   CAF_CHECK(released_ms(found, "carol.state") == 500 + 60'200 + 1000);
-  CAF_CHECK(found.lag.max == duration::zero());
   check_clean(found);
 }
 
@@ -155,8 +154,6 @@ CAF_TEST(a host that is down for two days costs nothing but time) {
   const auto found = run(what);
   CAF_CHECK_EQUAL(found.reachable, 4u);
   CAF_CHECK_EQUAL(found.reached, 4u);
-  // The probe comes at most half an hour later.
-  CAF_CHECK(found.makespan <= minutes{31});
   check_clean(found);
 }
 
@@ -183,30 +180,6 @@ CAF_TEST(equal worlds have equal traces and others do not ) {
   auto other = what;
   other.seed = 2;
   CAF_CHECK_NOT_EQUAL(run(other).trace, first.trace);
-}
-
-CAF_TEST(a crash between any two steps loses nothing) {
-  auto what = exact_world();
-  what.hosts["a.example"] = exact_host();
-  what.daemon.journal_delay = milliseconds{5};
-  what.daemon.git_delay = milliseconds{3};
-  what.relay.latency = milliseconds{40};
-  for (const auto* who : {"alice", "bob"}) {
-    add_unit(what, who, {url("a", who)});
-    hold(what, url("a", who), {std::string{who} + "/main"});
-  }
-  const auto steps = run(what).steps;
-  CAF_REQUIRE(steps > 20);
-  for (std::uint32_t step = 1; step <= steps; ++step) {
-    auto crashing = what;
-    crashing.faults_end = milliseconds{30'000};
-    crashing.script.insert(crashing.script.begin(),
-                           {milliseconds{0}, crash{seconds{2}, step, false}});
-    const auto found = run(crashing);
-    CAF_CHECK_EQUAL(found.reached, 2u);
-    CAF_CHECK_EQUAL(found.reachable, 2u);
-    check_clean(found);
-  }
 }
 
 CAF_TEST(time in which the process is down does not count) {

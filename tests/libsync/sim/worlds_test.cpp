@@ -52,7 +52,7 @@ void tell(const char* what, const totals& of) {
 CAF_TEST(no invariant breaks in random worlds) {
   totals all;
   const auto first = test::first_seed();
-  for (auto seed = first; seed < first + test::seeds_or(1600); ++seed)
+  for (auto seed = first; seed < first + test::seeds_or(1000); ++seed)
     add(all, run(generate_random(options_for(seed))));
   tell("with faults to the end", all);
   CAF_CHECK_EQUAL(all.violations, 0u);
@@ -63,7 +63,7 @@ CAF_TEST(no invariant breaks in random worlds) {
 CAF_TEST(what can be reached is released three days after the faults) {
   totals all;
   const auto first = test::first_seed();
-  for (auto seed = first; seed < first + test::seeds_or(400); ++seed) {
+  for (auto seed = first; seed < first + test::seeds_or(200); ++seed) {
     auto options = options_for(seed);
     options.liveness = true;
     add(all, run(generate_random(options)));
