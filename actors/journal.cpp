@@ -32,9 +32,14 @@ auto journal_state::guarded(Step step) -> decltype(step()) {
   }
 }
 
+void journal_state::stamp() {
+  store->stamp(live.at(self->clock().now()));
+}
+
 void journal_state::commit() {
   if (!batch_open)
     return;
+  stamp();
   store->commit();
   batch_open = false;
   for (auto& answer : std::exchange(waiting, {}))
@@ -51,10 +56,12 @@ caf::error journal_state::fail(const std::string& why) {
 }
 
 journal_actor::behavior_type journal(journal_state::pointer self,
-                                     std::shared_ptr<event_store> store) {
+                                     std::shared_ptr<event_store> store,
+                                     live_clock live) {
   harden(self);
   auto& state = self->state;
   state.store = std::move(store);
+  state.live = live;
   return {
     [&state](const record_batch& batch) {
       return state.guarded([&]() -> caf::result<recorded> {
@@ -96,6 +103,7 @@ journal_actor::behavior_type journal(journal_state::pointer self,
     [&state](const close_journal& stop) {
       return state.guarded([&]() -> caf::result<journal_closed> {
         state.commit();
+        state.stamp();
         state.store->close_clean(stop.now);
         state.closed = true;
         return journal_closed{};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libsync/live_clock.hpp"
 #include "libsync/ports.hpp"
 #include "messages/actors.hpp"
 
@@ -28,6 +29,9 @@ struct journal_state {
   template <class Step>
   auto guarded(Step step) -> decltype(step());
 
+  /// Tells the store how long the daemon has run by now.
+  void stamp();
+
   /// Commits the open batch, if any, and answers all who wait for it.
   void commit();
 
@@ -43,6 +47,7 @@ struct journal_state {
 
   pointer self;
   std::shared_ptr<event_store> store;
+  live_clock live;
   std::vector<held_answer> waiting;
   bool batch_open = false;
   bool closed = false;
@@ -56,8 +61,12 @@ struct journal_state {
 /// otherwise a second copy of an event could be acknowledged as known before
 /// the first one is safe (rules §2.1).
 ///
+/// Each commit carries the live time by then, so that the times in it are not
+/// ahead of the clock that the next run starts with (rules §7).
+///
 /// Ends with an error when the store throws.
 journal_actor::behavior_type journal(journal_state::pointer self,
-                                     std::shared_ptr<event_store> store);
+                                     std::shared_ptr<event_store> store,
+                                     live_clock live);
 
 } // namespace purgatory

@@ -114,6 +114,7 @@ struct daemon_process::parts {
   config settings;
   std::shared_ptr<event_store> store;
   previous_run before;
+  live_clock live;
 
   caf::actor_system_config cfg;
   caf::actor_system system;
@@ -146,6 +147,7 @@ void daemon_process::parts::open() {
       log::warn("Journal damaged", {{"detail", what}});
     });
   before = store->last_run();
+  live = {std::chrono::steady_clock::now(), before.live};
   const auto removed
     = io::make_object_store(settings.git_root)->remove_stale_quarantines();
   if (removed > 0)
@@ -155,7 +157,7 @@ void daemon_process::parts::open() {
 }
 
 void daemon_process::parts::start_pools() {
-  journal_part = system.spawn<caf::detached>(journal, store);
+  journal_part = system.spawn<caf::detached>(journal, store, live);
   metrics_part = system.spawn(metrics);
   wheel = system.spawn(timer_wheel);
   const auto threads = settings.git_io > 0
@@ -201,7 +203,6 @@ bool daemon_process::parts::is_initial_sync() const {
 /// Nobody needs the parts that come later before work is taken up.
 void daemon_process::parts::start_engine() {
   std::random_device entropy;
-  const live_clock live{std::chrono::steady_clock::now(), before.live};
   const identifier_config shared{plan_settings_of(settings), wall_now,
                                  (std::uint64_t{entropy()} << 32U) | entropy(),
                                  live};
@@ -217,7 +218,7 @@ void daemon_process::parts::start_engine() {
                         std::move(config));
   };
   make.make_throttle
-    = [this, live](const host_news_sink& news, const throttle_order& order) {
+    = [this](const host_news_sink& news, const throttle_order& order) {
         throttle_config limits;
         limits.host = order.host;
         limits.serial = order.serial;

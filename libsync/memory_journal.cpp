@@ -120,21 +120,12 @@ void journal_image::apply_one(const verdict_record& record) {
 }
 
 void journal_image::apply_one(const tombstone_record& record) {
-  if (record.id) {
-    id_stones_.emplace(record.author, *record.id);
+  if (!record.id && !record.repo)
     return;
-  }
-  if (!record.repo)
-    return;
-  wake(*record.repo);
-  auto& stones = coordinate_stones_[*record.repo];
-  const auto same = std::find_if(stones.begin(), stones.end(), [&](auto& old) {
-    return old.author == record.author && old.kind == record.kind;
-  });
-  if (same == stones.end())
-    stones.push_back(record);
-  else if (same->until <= record.until)
-    *same = record;
+  if (!record.id)
+    wake(*record.repo);
+  stones_.expire(record.since);
+  stones_.bury(record);
 }
 
 void journal_image::apply_one(const sleep_record& record) {
@@ -170,9 +161,7 @@ identifier_image journal_image::load(const identifier& repo) const {
   if (const auto found = pairs_.find(repo); found != pairs_.end())
     for (const auto& [key, pair] : found->second)
       image.pairs.push_back(pair);
-  if (const auto found = coordinate_stones_.find(repo);
-      found != coordinate_stones_.end())
-    image.tombstones = found->second;
+  image.tombstones = stones_.of(repo);
   return image;
 }
 
@@ -209,7 +198,7 @@ const journal_image::row* journal_image::find(const event_id& id) const {
 }
 
 bool journal_image::is_buried(const pubkey& author, const event_id& id) const {
-  return id_stones_.contains({author, id});
+  return stones_.cover(author, id);
 }
 
 std::vector<host_record> journal_image::hosts() const {
@@ -253,6 +242,10 @@ void memory_store::commit() {
   disk_.live = stamped_;
 }
 
+void memory_store::stamp(live_seconds now) {
+  stamped_ = std::max(stamped_, now);
+}
+
 identifier_image memory_store::load(const identifier& repo) {
   return live_.load(repo);
 }
@@ -272,6 +265,7 @@ void memory_store::close_clean(unix_seconds now) {
   commit();
   disk_.clean = true;
   disk_.stopped = now;
+  disk_.live = stamped_;
   closed_ = true;
 }
 

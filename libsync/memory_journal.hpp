@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libsync/git/tombstones.hpp"
 #include "libsync/ports.hpp"
 
 #include <cstdint>
@@ -65,8 +66,7 @@ private:
   std::map<identifier, std::map<std::tuple<pubkey, remote_url>, pair_record>>
     pairs_;
   std::map<event_id, verdict_record> verdicts_;
-  std::map<identifier, std::vector<tombstone_record>> coordinate_stones_;
-  std::set<std::tuple<pubkey, event_id>> id_stones_;
+  git::tombstones stones_;
   std::map<identifier, sleep_record> sleepers_;
   std::map<identifier, std::vector<host_key>> hosts_of_;
   std::map<host_key, std::set<identifier>> interested_;
@@ -91,7 +91,7 @@ public:
 
   void apply(const std::vector<journal_record>& records) override;
   void commit() override;
-  void stamp(live_seconds now) override { stamped_ = now; }
+  void stamp(live_seconds now) override;
   identifier_image load(const identifier& repo) override;
   std::vector<pending_identifier> pending() override;
   std::vector<host_record> hosts() override { return live_.hosts(); }

@@ -129,7 +129,8 @@ public:
   virtual void commit() = 0;
   /// All that is known of one identifier.
   virtual identifier_image load(const identifier& repo) = 0;
-  /// Notes how long the daemon has run; part of the open transaction.
+  /// Notes how long the daemon has run. The next commit, or a clean stop, makes
+  /// it durable together with what it stamps; it never goes back.
   virtual void stamp(live_seconds now) = 0;
   /// Identifiers with entries that wait, or with verdicts to keep.
   virtual std::vector<pending_identifier> pending() = 0;

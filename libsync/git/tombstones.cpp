@@ -5,10 +5,27 @@
 namespace purgatory::git {
 
 bool tombstones::cover(const nostr::event& ev, const identifier& repo) const {
-  if (stones_.contains({ev.author, ev.id, 0, {}}))
+  if (cover(ev.author, ev.id))
     return true;
   const auto i = stones_.find({ev.author, {}, ev.kind, repo});
   return i != stones_.end() && ev.created_at <= i->second.until;
+}
+
+bool tombstones::cover(const pubkey& author, const event_id& id) const {
+  return stones_.contains({author, id, 0, {}});
+}
+
+std::vector<tombstone_record> tombstones::of(const identifier& repo) const {
+  std::vector<tombstone_record> result;
+  const auto own = by_repo_.find(repo);
+  if (own == by_repo_.end())
+    return result;
+  for (const auto& [number, which] : own->second) {
+    const auto& known = stones_.at(which);
+    result.push_back({which.author, std::nullopt, which.kind, which.repo,
+                      known.until, known.since});
+  }
+  return result;
 }
 
 void tombstones::bury(const tombstone_record& what) {
@@ -24,6 +41,8 @@ void tombstones::bury(const tombstone_record& what) {
   by_age_.emplace(age{next.since, next.number}, which);
   auto& own = by_author_[what.author];
   own.emplace(age{next.since, next.number}, which);
+  if (which.repo)
+    by_repo_[*which.repo].emplace(next.number, which);
   if (own.size() > limits_.per_author)
     remove(key{own.begin()->second});
   if (by_age_.size() > limits_.total)
@@ -46,6 +65,12 @@ void tombstones::remove(const key& which) {
   own->second.erase(when);
   if (own->second.empty())
     by_author_.erase(own);
+  if (!which.repo)
+    return;
+  const auto there = by_repo_.find(*which.repo);
+  there->second.erase(node.mapped().number);
+  if (there->second.empty())
+    by_repo_.erase(there);
 }
 
 } // namespace purgatory::git

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <vector>
 
 namespace purgatory::git {
 
@@ -35,6 +36,12 @@ public:
   /// id, or by its coordinate up to a time that is not before `ev`'s.
   [[nodiscard]] bool cover(const nostr::event& ev,
                            const identifier& repo) const;
+
+  /// True when `author` took the event `id` back, whatever it is.
+  [[nodiscard]] bool cover(const pubkey& author, const event_id& id) const;
+
+  /// Those of coordinates of `repo`, in order of arrival.
+  [[nodiscard]] std::vector<tombstone_record> of(const identifier& repo) const;
 
   // -- modifiers --------------------------------------------------------------
 
@@ -66,6 +73,7 @@ private:
   std::map<key, stone> stones_;
   std::map<age, key> by_age_;
   std::map<pubkey, std::map<age, key>> by_author_;
+  std::map<identifier, std::map<std::uint64_t, key>> by_repo_;
 };
 
 } // namespace purgatory::git

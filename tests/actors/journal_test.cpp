@@ -57,7 +57,9 @@ bool contains(const std::string& text, const std::string& part) {
 
 struct fixture : deterministic {
   std::shared_ptr<fragile_store> store = std::make_shared<fragile_store>();
-  journal_actor uut = track(sys.spawn(journal, store));
+  static constexpr live_seconds live_at_start = 10'000;
+  journal_actor uut
+    = track(sys.spawn(journal, store, live_clock{now(), live_at_start}));
 
   template <class Question>
   auto ask_later(Question question) {
@@ -91,6 +93,11 @@ struct fixture : deterministic {
     settle();
     return contains(error_of<pending_identifiers>(pending),
                     "request_receiver_down");
+  }
+
+  /// The clock that a run after a crash by now would start with.
+  live_seconds live_after_crash() {
+    return memory_store(store->image()).last_run().live;
   }
 
   bool is_on_disk(int number) {
@@ -226,6 +233,47 @@ CAF_TEST(closing commits the open batch and notes a clean stop) {
   CAF_CHECK(is_on_disk(1));
   CAF_CHECK(store->image().clean);
   CAF_CHECK_EQUAL(store->image().stopped, 777);
+}
+
+CAF_TEST(each commit carries how long the daemon has run) {
+  advance(std::chrono::seconds(7));
+  ask<recorded>(uut, batch_of(1));
+  CAF_CHECK_EQUAL(live_after_crash(), live_at_start + 7);
+  advance(std::chrono::seconds(100));
+  ask<recorded>(uut, batch_of(2));
+  CAF_CHECK_EQUAL(live_after_crash(), live_at_start + 107);
+}
+
+CAF_TEST(time since the last commit is lost by a crash but not by a stop) {
+  ask<recorded>(uut, batch_of(1));
+  advance(std::chrono::hours(1));
+  CAF_CHECK_EQUAL(live_after_crash(), live_at_start);
+  ask<journal_closed>(uut, close_journal{777});
+  CAF_CHECK_EQUAL(live_after_crash(), live_at_start + 3600);
+}
+
+CAF_TEST(hosts are listed and those whom one concerns are found page by page) {
+  const host_key host{"x.example"};
+  const host_record blocked{host, fetch_class::refused, 3, 4, 500, 7};
+  auto written = ask_later(record_batch{
+    {batch_of(1).records[0], hosts_record{identifier{"repo"}, {host}},
+     sleep_record{identifier{"repo"}, 900}, blocked}});
+  auto listed = ask_later(list_hosts{});
+  auto found = ask_later(find_interested{host, identifier{}, 5});
+  auto beyond = ask_later(find_interested{host, identifier{"repo"}, 5});
+  settle();
+  CAF_CHECK(is_confirmed(written));
+  const auto hosts = std::get<0>(answer_of<known_hosts>(listed)).hosts;
+  CAF_REQUIRE_EQUAL(hosts.size(), 1u);
+  CAF_CHECK(hosts[0] == blocked);
+  const auto repos = std::get<0>(answer_of<interested>(found)).repos;
+  CAF_REQUIRE_EQUAL(repos.size(), 1u);
+  CAF_CHECK_EQUAL(repos[0].value, "repo");
+  CAF_CHECK(std::get<0>(answer_of<interested>(beyond)).repos.empty());
+  const auto pending = ask<pending_identifiers>(uut, list_pending{}).repos;
+  CAF_REQUIRE_EQUAL(pending.size(), 1u);
+  CAF_CHECK(pending[0].asleep);
+  CAF_CHECK(pending[0].due == live_seconds{900});
 }
 
 CAF_TEST(a closed journal refuses batches but still answers reads) {

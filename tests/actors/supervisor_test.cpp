@@ -82,8 +82,8 @@ struct parent_of_fakes : Base {
     pool = this->track(this->sys.spawn(
       [this](fetch_pool_actor::pointer) { return fetching(); }));
     store = std::move(from);
-    journal_part = this->track(
-      this->sys.spawn(journal, std::shared_ptr<event_store>(store)));
+    journal_part = this->track(this->sys.spawn(
+      journal, std::shared_ptr<event_store>(store), options.live));
     uut = this->track(this->sys.spawn(supervisor, std::move(make), pool,
                                       journal_part, options));
   }

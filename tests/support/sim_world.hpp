@@ -259,13 +259,13 @@ template <class Fixture>
 sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
                         memory_image image = {}, std::size_t max_workers = 128,
                         host_limits limits = {},
-                        std::optional<time_point> quiet_until = {},
-                        live_seconds live_at_start = 0) {
+                        std::optional<time_point> quiet_until = {}) {
   auto& sys = f.sys;
   sim_engine e;
   e.store = std::make_shared<memory_store>(std::move(image));
+  const live_clock live{f.now(), e.store->last_run().live};
   e.journal_part
-    = f.track(sys.spawn(journal, std::shared_ptr<event_store>(e.store)));
+    = f.track(sys.spawn(journal, std::shared_ptr<event_store>(e.store), live));
   e.metrics_part = f.track(sys.spawn(metrics));
   e.wheel = f.track(sys.spawn(timer_wheel));
   e.git_part = f.track(sys.spawn(git_io, std::size_t{2}, [&f, &sys, world] {
@@ -288,7 +288,6 @@ sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
              .count()
            + 1'000'000'000;
   };
-  const live_clock live{f.now(), live_at_start};
   const identifier_config shared{plan, wall, 1, live};
   supervisor_factories make;
   make.make_identifier = [&f, &sys, e, shared](const supervisor_actor& parent,

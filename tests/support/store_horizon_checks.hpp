@@ -91,6 +91,44 @@ CAF_TEST(tombstones are found by author and id or by repository) {
   CAF_CHECK_EQUAL(load("r").tombstones.at(0).until, 60);
 }
 
+CAF_TEST(a tombstone that comes again lives on and never covers less) {
+  const auto of = [](unix_seconds until, unix_seconds since) {
+    return tombstone_record{key_of('b'),     std::nullopt, nostr::kind_state,
+                            identifier{"r"}, until,        since};
+  };
+  write({of(60, 100), of(20, 200)});
+  CAF_REQUIRE_EQUAL(load("r").tombstones.size(), 1u);
+  CAF_CHECK(load("r").tombstones[0] == of(60, 200));
+}
+
+CAF_TEST(tombstones are forgotten after thirty days) {
+  constexpr unix_seconds month = 30 * 24 * 60 * 60;
+  write({tombstone_record{key_of('a'), id_of('1'), 0, std::nullopt, 5, 10},
+         tombstone_record{key_of('a'), id_of('2'), 0, std::nullopt, 5, 11},
+         tombstone_record{key_of('b'), id_of('3'), 0, std::nullopt, 5,
+                          10 + month}});
+  CAF_CHECK(!store().is_buried(key_of('a'), id_of('1')));
+  CAF_CHECK(store().is_buried(key_of('a'), id_of('2')));
+  CAF_CHECK(store().is_buried(key_of('b'), id_of('3')));
+}
+
+CAF_TEST(of a thousand and one tombstones of an author the oldest goes) {
+  const auto numbered = [](int number) {
+    auto text = std::to_string(number);
+    return event_id{std::string(64 - text.size(), '0') + text};
+  };
+  write({tombstone_record{key_of('b'), id_of('1'), 0, std::nullopt, 5, 5}});
+  std::vector<journal_record> flood;
+  for (int number = 0; number < 1001; ++number)
+    flood.push_back(
+      tombstone_record{key_of('a'), numbered(number), 0, std::nullopt, 5, 10});
+  write(flood);
+  CAF_CHECK(!store().is_buried(key_of('a'), numbered(0)));
+  CAF_CHECK(store().is_buried(key_of('a'), numbered(1)));
+  CAF_CHECK(store().is_buried(key_of('a'), numbered(1000)));
+  CAF_CHECK(store().is_buried(key_of('b'), id_of('1')));
+}
+
 CAF_TEST(who sleeps is woken by any record of its own) {
   write({accepted('1', "r"), accepted('2', "other")});
   write({sleep_record{identifier{"r"}, 500},
@@ -157,6 +195,24 @@ CAF_TEST(live time is what the last commit stamped) {
   store().commit();
   store().apply({accepted('2', "r")});
   store().stamp(90);
+  crash();
+  CAF_CHECK_EQUAL(store().last_run().live, 40);
+}
+
+CAF_TEST(a clean stop keeps the latest stamp though nothing was written) {
+  store().stamp(40);
+  store().close_clean(1);
+  crash();
+  CAF_CHECK_EQUAL(store().last_run().live, 40);
+}
+
+CAF_TEST(live time never goes back) {
+  store().stamp(40);
+  store().stamp(30);
+  write({accepted('1', "r")});
+  crash();
+  store().stamp(7);
+  write({accepted('2', "r")});
   crash();
   CAF_CHECK_EQUAL(store().last_run().live, 40);
 }

@@ -64,7 +64,8 @@ ALTER TABLE events ADD COLUMN hunting_window INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE events ADD COLUMN parked_at INTEGER;
 ALTER TABLE events ADD COLUMN parked_round INTEGER NOT NULL DEFAULT 0;
 DROP INDEX events_waiting;
-CREATE INDEX events_lively ON events (d) WHERE state <= 5 OR state >= 11;
+CREATE INDEX events_lively ON events (d, state)
+  WHERE state <= 5 OR state >= 11;
 ALTER TABLE attempts ADD COLUMN rounds INTEGER NOT NULL DEFAULT 0;
 UPDATE attempts SET due = 0;
 CREATE TABLE pairs (
@@ -87,6 +88,7 @@ CREATE TABLE tombstones (
   until INTEGER NOT NULL,
   since INTEGER NOT NULL,
   UNIQUE (author, event, kind, d));
+CREATE INDEX tombstones_by_author ON tombstones (author, since);
 CREATE INDEX tombstones_by_age ON tombstones (since);
 CREATE INDEX tombstones_by_identifier ON tombstones (d);
 CREATE TABLE sleepers (

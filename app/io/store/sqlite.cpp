@@ -71,6 +71,10 @@ std::string connection::text(const std::string& sql) {
   return row.next() ? std::string{row.text(0)} : std::string{};
 }
 
+std::int64_t connection::changes() const {
+  return sqlite3_changes64(handle_.get());
+}
+
 void connection::keep_log_on_close() {
   check(handle(), sqlite3_db_config(handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
                                     1, nullptr));

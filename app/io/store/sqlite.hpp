@@ -48,6 +48,9 @@ public:
   std::int64_t number(const std::string& sql);
   std::string text(const std::string& sql);
 
+  /// Rows that the last INSERT, UPDATE or DELETE changed.
+  std::int64_t changes() const;
+
   /// Leaves the write-ahead log alone on closing: for files that are evidence.
   void keep_log_on_close();
 

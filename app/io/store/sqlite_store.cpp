@@ -4,6 +4,7 @@
 #include "app/io/store/record_text.hpp"
 #include "app/io/store/store_sql.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 #include <utility>
@@ -68,14 +69,12 @@ public:
   void commit() override {
     if (!in_batch_)
       return;
+    stamp_(live_).run();
     database_.run("COMMIT");
     in_batch_ = false;
   }
 
-  void stamp(live_seconds now) override {
-    if (in_batch_)
-      stamp_(now).run();
-  }
+  void stamp(live_seconds now) override { live_ = std::max(live_, now); }
 
   identifier_image load(const identifier& repo) override {
     identifier_image image;
@@ -162,9 +161,9 @@ public:
 
   void close_clean(unix_seconds now) override {
     commit();
-    const sqlite::statement note{database_,
-                                 "UPDATE meta SET clean = 1, stopped = ?"};
-    note(now).run();
+    const sqlite::statement note{
+      database_, "UPDATE meta SET clean = 1, stopped = ?, live = ?"};
+    note(now, live_).run();
     closed_ = true;
   }
 
@@ -179,6 +178,7 @@ private:
     last_run_.clean = row.number(1) != 0;
     last_run_.stopped = last_run_.clean ? row.number(2) : 0;
     last_run_.live = row.number(3);
+    live_ = last_run_.live;
     database_.run("UPDATE meta SET runs = runs + 1, clean = 0");
   }
 
@@ -200,7 +200,9 @@ private:
       ev.created_at, encode_event(ev), static_cast<std::int64_t>(record.state),
       static_cast<std::int64_t>(record.from), record.arrived,
       record.horizon.arrived, std::int64_t{record.horizon.rounds_at_arrival},
-      record.horizon.window)
+      record.horizon.window, std::int64_t{record.horizon.parked_at.has_value()},
+      record.horizon.parked_at.value_or(0),
+      std::int64_t{record.horizon.parked_round})
       .run();
     // It takes the place of a verdict.
     if (before && before->state == entry_state::verdict) {
@@ -268,14 +270,27 @@ private:
     const auto repo = record.id ? identifier{} : *record.repo;
     if (!record.id)
       wake_(repo.value).run();
+    expire_tombstones_(record.since).run();
+    stones_ -= database_.changes();
+    if (!is_tombstone(record, repo))
+      ++stones_;
     tombstone_(record.author.value, record.id.value_or(event_id{}).value,
                std::int64_t{record.id ? 0 : record.kind}, repo.value,
                record.until, record.since)
       .run();
     trim_author_(record.author.value).run();
-    // Once in a while is enough: the cap is about disk, not about meaning.
-    if (++buried_since_trim_ % 1000 == 0)
-      trim_all_().run();
+    stones_ -= database_.changes();
+    if (stones_ <= max_tombstones)
+      return;
+    trim_all_(stones_ - max_tombstones).run();
+    stones_ -= database_.changes();
+  }
+
+  bool is_tombstone(const tombstone_record& record, const identifier& repo) {
+    return known_tombstone_(
+             record.author.value, record.id.value_or(event_id{}).value,
+             std::int64_t{record.id ? 0 : record.kind}, repo.value)
+      .next();
   }
 
   void apply_one(const sleep_record& record) {
@@ -322,6 +337,10 @@ private:
                "JOIN verdicts AS v ON v.event = e.id WHERE e.d = ? "
                "ORDER BY e.seq"};
   sqlite::statement tombstone_{database_, tombstone_sql};
+  sqlite::statement expire_tombstones_{database_, expire_tombstones_sql};
+  sqlite::statement known_tombstone_{
+    database_, "SELECT 1 FROM tombstones WHERE author = ? AND event = ? "
+               "AND kind = ? AND d = ?"};
   sqlite::statement trim_author_{database_, trim_author_sql};
   sqlite::statement trim_all_{database_, trim_all_sql};
   sqlite::statement load_tombstones_{
@@ -348,7 +367,9 @@ private:
   sqlite::statement find_{database_,
                           "SELECT d, state FROM events WHERE id = ?"};
   previous_run last_run_;
-  std::uint64_t buried_since_trim_ = 0;
+  live_seconds live_ = 0; ///< Stamped last.
+  /// Number of tombstones: to count them each time would walk them all.
+  std::int64_t stones_ = database_.number("SELECT count(*) FROM tombstones");
   bool in_batch_ = false;
   bool closed_ = false;
 };

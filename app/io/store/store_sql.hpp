@@ -18,15 +18,16 @@ static_assert(static_cast<int>(entry_state::soft_expired) == 13);
 inline constexpr const char* accept_sql = R"(
 INSERT INTO events
   (id, kind, author, d, created_at, json, state, provenance, arrived,
-   live_arrived, rounds_at_arrival, hunting_window)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+   live_arrived, rounds_at_arrival, hunting_window, parked_at, parked_round)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, iif(?, ?, NULL), ?)
 ON CONFLICT (id) DO UPDATE SET
   seq = (SELECT max(seq) + 1 FROM events), d = excluded.d,
   json = excluded.json, state = excluded.state,
   provenance = excluded.provenance, arrived = excluded.arrived,
   live_arrived = excluded.live_arrived,
   rounds_at_arrival = excluded.rounds_at_arrival,
-  hunting_window = excluded.hunting_window, parked_at = NULL, parked_round = 0
+  hunting_window = excluded.hunting_window, parked_at = excluded.parked_at,
+  parked_round = excluded.parked_round
 WHERE state = 10 OR state = 12)";
 
 inline constexpr const char* horizon_sql = R"(
@@ -67,18 +68,21 @@ inline constexpr const char* tombstone_sql = R"(
 INSERT INTO tombstones (author, event, kind, d, until, since)
 VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (author, event, kind, d) DO UPDATE SET
-  until = excluded.until, since = excluded.since
-WHERE until <= excluded.until)";
+  seq = (SELECT max(seq) + 1 FROM tombstones),
+  until = max(until, excluded.until), since = excluded.since)";
 
-// Rules §2.5: 1,000 of one author, 100,000 in all, the oldest go first.
+// Rules §2.5: 1,000 of one author, 100,000 in all, the oldest go first; none is
+// older than 30 days.
+inline constexpr const char* expire_tombstones_sql
+  = "DELETE FROM tombstones WHERE since <= ? - 30 * 24 * 60 * 60";
 inline constexpr const char* trim_author_sql = R"(
 DELETE FROM tombstones WHERE seq IN (
   SELECT seq FROM tombstones WHERE author = ? ORDER BY since DESC, seq DESC
   LIMIT -1 OFFSET 1000))";
 inline constexpr const char* trim_all_sql = R"(
 DELETE FROM tombstones WHERE seq IN (
-  SELECT seq FROM tombstones ORDER BY since DESC, seq DESC
-  LIMIT -1 OFFSET 100000))";
+  SELECT seq FROM tombstones ORDER BY since, seq LIMIT ?))";
+inline constexpr std::int64_t max_tombstones = 100'000;
 
 inline constexpr const char* host_sql = R"(
 INSERT INTO hosts (host, reason, blocks, failed_probes, blocked_until,
