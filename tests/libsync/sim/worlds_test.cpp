@@ -63,7 +63,7 @@ CAF_TEST(no invariant breaks in random worlds) {
 CAF_TEST(what can be reached is released three days after the faults) {
   totals all;
   const auto first = test::first_seed();
-  for (auto seed = first; seed < first + test::seeds_or(200); ++seed) {
+  for (auto seed = first; seed < first + test::seeds_or(90); ++seed) {
     auto options = options_for(seed);
     options.liveness = true;
     add(all, run(generate_random(options)));
