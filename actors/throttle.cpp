@@ -46,7 +46,7 @@ throttle_state::make_behavior(throttle_config cfg, fetch_pool_actor pool) {
                          cfg.per_day});
   if (cfg.known) {
     const auto at = moment();
-    schedule_->restore(from_record(*cfg.known, at), at.now);
+    schedule_->restore(from_record(*cfg.known, at), at.start);
   }
   self_->set_down_handler(
     [this](const caf::down_msg& down) { on_holder_down(down.source); });
@@ -233,7 +233,7 @@ void throttle_state::tell_news() {
       log::info("Host blocked",
                 {{"domain", host_},
                  {"error", to_string(news.state.reason)},
-                 {"seconds", news.state.blocked_until - at.live}});
+                 {"seconds", news.state.blocked_until - at.at_start}});
     if (event == engine::host_event::recovered)
       log::info("Host recovered", {{"domain", host_}});
     if (news_)
@@ -241,10 +241,9 @@ void throttle_state::tell_news() {
   }
 }
 
-live_moment throttle_state::moment() const {
+live_clock throttle_state::moment() const {
   const auto now = self_->clock().now();
-  const auto passed = std::chrono::floor<std::chrono::seconds>(now - live_.now);
-  return {now, live_.live + passed.count()};
+  return {now, live_.at(now)};
 }
 
 /// A timer can not be called back, so a pending one that comes early enough is

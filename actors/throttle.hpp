@@ -32,7 +32,7 @@ struct throttle_config {
   /// What is known of the host from before.
   std::optional<host_record> known = {};
   /// Some moment of which the live time is known.
-  live_moment live = {};
+  live_clock live = {};
 };
 
 /// Shell of a host_schedule: who to tell, whom to watch, when to wake up.
@@ -82,7 +82,7 @@ private:
   std::optional<url_ready> pump(const engine::subject* asking = nullptr);
   void tell_news();
   void arm();
-  [[nodiscard]] live_moment moment() const;
+  [[nodiscard]] live_clock moment() const;
   void watch(lease_id lease, const engine::subject& who,
              const grant_sink& sink);
   /// Returns whose lease it was.
@@ -93,7 +93,7 @@ private:
   fetch_pool_actor pool_;
   host_key host_;
   host_news_sink news_;
-  live_moment live_;
+  live_clock live_;
   bool seeded_ = false;
   std::optional<engine::host_schedule> schedule_;
   engine::generation timer_;

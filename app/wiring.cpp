@@ -228,7 +228,7 @@ void daemon_process::parts::start_engine() {
         limits.per_day = order.limits.per_day;
         limits.news = news;
         limits.known = order.known;
-        limits.live = {live.start, live.at_start};
+        limits.live = live;
         limits.guard = settings.window_guard;
         limits.caps = {settings.host_block_down, settings.host_block_unknown};
         return system.spawn(throttle, limits, pool);

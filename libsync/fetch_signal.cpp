@@ -57,7 +57,7 @@ fetch_class class_of(engine::host_signal signal) {
 }
 
 host_record to_record(const host_key& host, const engine::host_image& image,
-                      const live_moment& at) {
+                      const live_clock& at) {
   host_record record;
   record.host = host;
   record.reason = class_of(image.health.reason);
@@ -65,15 +65,12 @@ host_record to_record(const host_key& host, const engine::host_image& image,
   record.failed_probes = image.health.failed_probes;
   record.learned_per_minute = image.learned_per_minute;
   if (image.health.blocks > 0)
-    record.blocked_until = at.live
-                           + std::chrono::ceil<std::chrono::seconds>(
-                               image.health.blocked_until - at.now)
-                               .count();
+    record.blocked_until = at.stored(image.health.blocked_until);
   return record;
 }
 
 engine::host_image from_record(const host_record& record,
-                               const live_moment& at) {
+                               const live_clock& at) {
   engine::host_image image;
   image.health.reason = signal_of(record.reason);
   image.health.failed_probes = record.failed_probes;
@@ -83,8 +80,7 @@ engine::host_image from_record(const host_record& record,
     return image;
   }
   image.health.blocks = record.blocks;
-  image.health.blocked_until
-    = at.now + std::chrono::seconds{record.blocked_until - at.live};
+  image.health.blocked_until = at.moment_of(record.blocked_until);
   return image;
 }
 

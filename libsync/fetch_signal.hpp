@@ -2,6 +2,7 @@
 
 #include "libsync/engine/host_schedule.hpp"
 #include "libsync/journal.hpp"
+#include "libsync/live_clock.hpp"
 #include "libsync/types.hpp"
 
 namespace purgatory {
@@ -13,18 +14,12 @@ namespace purgatory {
 /// The class that a block is stored under.
 [[nodiscard]] fetch_class class_of(engine::host_signal signal);
 
-/// A moment on the clock of this run and on that of all runs.
-struct live_moment {
-  time_point now;
-  live_seconds live = 0;
-};
-
 /// What the journal keeps of a host, at a moment of which both times are
 /// known; and back. Rounded up to seconds: a block never ends early.
 [[nodiscard]] host_record to_record(const host_key& host,
                                     const engine::host_image& image,
-                                    const live_moment& at);
+                                    const live_clock& at);
 [[nodiscard]] engine::host_image from_record(const host_record& record,
-                                             const live_moment& at);
+                                             const live_clock& at);
 
 } // namespace purgatory

@@ -89,7 +89,7 @@ void horizon::extend(time_point now, duration rest) {
   arrived_ = std::max(arrived_, now + rest - window_);
 }
 
-entry_horizon horizon::image(live_point at) const {
+entry_horizon horizon::image(live_clock at) const {
   entry_horizon result;
   result.arrived = at.stored(arrived_);
   result.rounds_at_arrival = rounds_at_arrival_;
@@ -101,11 +101,11 @@ entry_horizon horizon::image(live_point at) const {
   return result;
 }
 
-horizon horizon::from(const entry_horizon& image, live_point at) {
-  horizon result{at.restored(image.arrived), image.rounds_at_arrival,
+horizon horizon::from(const entry_horizon& image, live_clock at) {
+  horizon result{at.moment_of(image.arrived), image.rounds_at_arrival,
                  std::chrono::seconds(image.window)};
   if (image.parked_at)
-    result.parked_at_ = at.restored(*image.parked_at);
+    result.parked_at_ = at.moment_of(*image.parked_at);
   result.parked_round_ = image.parked_round;
   return result;
 }

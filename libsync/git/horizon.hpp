@@ -85,8 +85,8 @@ public:
   /// The rounds of the unit are counted anew, by `shift` more.
   void rebase(std::uint32_t shift) { rounds_at_arrival_ += shift; }
 
-  [[nodiscard]] entry_horizon image(live_point at) const;
-  static horizon from(const entry_horizon& image, live_point at);
+  [[nodiscard]] entry_horizon image(live_clock at) const;
+  static horizon from(const entry_horizon& image, live_clock at);
 
 private:
   [[nodiscard]] bool is_initial(const horizon_rules& rules) const;

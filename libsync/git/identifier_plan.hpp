@@ -304,7 +304,7 @@ private:
   bool unit_holds_others(const entry& announcement) const;
   duration window() const;
   journal_record horizon_of(const entry& e) const;
-  live_point clocks() const { return {at_.now, at_.live}; }
+  live_clock clocks() const { return {at_.now, at_.live}; }
   void sleep_if_idle();
   double share_of(const entry& e) const;
 

@@ -16,7 +16,7 @@ effects identifier_plan::restore(const identifier_image& image, moment at) {
   }
   for (const auto& old : image.verdicts)
     if (const auto i = verdicts_.find(old.id); i != verdicts_.end())
-      i->second.since = clocks().restored(old.at);
+      i->second.since = clocks().moment_of(old.at);
   for (const auto& stone : image.tombstones)
     tombstones_.bury(stone);
   groups_ = unit_groups(authority_);
@@ -26,7 +26,7 @@ effects identifier_plan::restore(const identifier_image& image, moment at) {
     u.rounds = std::max(u.rounds, rounds);
     u.is_restored = true;
     if (due > 0)
-      u.wait.pull_to(std::max(at.now, clocks().restored(due)));
+      u.wait.pull_to(std::max(at.now, clocks().moment_of(due)));
   }
   for (const auto& [unit_id, url, memory] : image.pairs)
     unit_of(unit_id.owner)

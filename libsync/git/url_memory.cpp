@@ -73,14 +73,6 @@ double decayed(double score, duration age) {
 
 } // namespace
 
-live_seconds live_point::stored(time_point at) const {
-  return live + std::chrono::ceil<seconds>(at - now).count();
-}
-
-time_point live_point::restored(live_seconds at) const {
-  return now + seconds(at - live);
-}
-
 time_point url_memory::allowed_at(bool waived) const {
   return waived && is_waivable(last_) ? time_point::min() : next_allowed_;
 }
@@ -199,7 +191,7 @@ void url_memory::unite(const url_memory& other) {
     recent_ = other.recent_;
 }
 
-pair_memory url_memory::image(live_point at) const {
+pair_memory url_memory::image(live_clock at) const {
   pair_memory result;
   result.last = last_;
   result.failures = failures_;
@@ -217,22 +209,22 @@ pair_memory url_memory::image(live_point at) const {
   return result;
 }
 
-url_memory url_memory::from(const pair_memory& image, live_point at) {
+url_memory url_memory::from(const pair_memory& image, live_clock at) {
   url_memory result;
   result.last_ = image.last;
   result.failures_ = image.failures;
-  result.next_allowed_ = at.restored(image.next_allowed);
+  result.next_allowed_ = at.moment_of(image.next_allowed);
   result.score_ = image.score;
-  result.scored_at_ = at.restored(image.scored_at);
+  result.scored_at_ = at.moment_of(image.scored_at);
   if (image.last_ok)
-    result.last_ok_ = at.restored(*image.last_ok);
+    result.last_ok_ = at.moment_of(*image.last_ok);
   result.host_probes_ = image.host_probes;
   for (const auto when : image.recent)
-    result.recent_.push_back(at.restored(when));
+    result.recent_.push_back(at.moment_of(when));
   for (const auto& known : image.absent)
     if (result.absent_.size() < max_absent)
       result.absent_[known.id]
-        = {known.failures, at.restored(known.next_allowed)};
+        = {known.failures, at.moment_of(known.next_allowed)};
   return result;
 }
 

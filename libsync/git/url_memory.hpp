@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libsync/journal.hpp"
+#include "libsync/live_clock.hpp"
 #include "libsync/ports.hpp"
 #include "libsync/types.hpp"
 
@@ -13,16 +14,6 @@
 #include <vector>
 
 namespace purgatory::git {
-
-/// The steady and the live clock at one instant.
-struct live_point {
-  time_point now;
-  live_seconds live = 0;
-
-  /// `at` on the live clock, rounded up; and back.
-  [[nodiscard]] live_seconds stored(time_point at) const;
-  [[nodiscard]] time_point restored(live_seconds at) const;
-};
 
 /// What a unit remembers of one of its URLs and how long it leaves it alone
 /// (rules §8.4). Classes without a real outcome change nothing.
@@ -79,8 +70,8 @@ public:
 
   // -- storing ----------------------------------------------------------------
 
-  [[nodiscard]] pair_memory image(live_point at) const;
-  static url_memory from(const pair_memory& image, live_point at);
+  [[nodiscard]] pair_memory image(live_clock at) const;
+  static url_memory from(const pair_memory& image, live_clock at);
 
 private:
   struct absence {

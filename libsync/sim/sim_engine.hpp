@@ -96,7 +96,7 @@ private:
 
   // sim_engine.cpp
   [[nodiscard]] git::moment at() const;
-  [[nodiscard]] live_moment live_now() const {
+  [[nodiscard]] live_clock live_now() const {
     return {around_.now, live_.at(around_.now)};
   }
   void later(duration delay, step_action what);

@@ -652,7 +652,7 @@ CAF_TEST(block and learned rate survive a restart of the throttle) {
   turn("B", fetch_class::limited, 100s);
   advance(30s);
   auto config = heard_config(11);
-  config.live.live = 1030;
+  config.live.at_start = 1030;
   config.known = news.back().state;
   kill(domain);
   spawn_heard(config);

@@ -32,10 +32,10 @@ CAF_TEST(only throttling and failures of the host say something bad of it) {
 }
 
 CAF_TEST(a block is stored in live time and never ends early) {
-  const live_moment stored{time_point{10h}, 5000};
-  const live_moment later{time_point{90h}, 5100};
+  const live_clock stored{time_point{10h}, 5000};
+  const live_clock later{time_point{90h}, 5100};
   engine::host_image image;
-  image.health = {host_signal::dns, 3, 17, stored.now + 300s + 1ns};
+  image.health = {host_signal::dns, 3, 17, stored.start + 300s + 1ns};
   image.learned_per_minute = 12;
   const auto record = to_record(host_key{"h"}, image, stored);
   CAF_CHECK_EQUAL(record.host, host_key{"h"});
@@ -45,13 +45,13 @@ CAF_TEST(a block is stored in live time and never ends early) {
   CAF_CHECK_EQUAL(record.blocked_until, 5301);
   CAF_CHECK_EQUAL(record.learned_per_minute, 12u);
   const auto back = from_record(record, later);
-  CAF_CHECK(back.health.blocked_until == later.now + 201s);
+  CAF_CHECK(back.health.blocked_until == later.start + 201s);
   image.health.blocked_until = back.health.blocked_until;
   CAF_CHECK(back == image);
 }
 
 CAF_TEST(a host without block stays one) {
-  const live_moment at{time_point{10h}, 5000};
+  const live_clock at{time_point{10h}, 5000};
   engine::host_image image;
   image.health.failed_probes = 2;
   CAF_CHECK(from_record(to_record(host_key{"h"}, image, at), at) == image);

@@ -314,7 +314,7 @@ sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
     cfg.per_day = order.limits.per_day;
     cfg.news = news;
     cfg.known = order.known;
-    cfg.live = {live.start, live.at_start};
+    cfg.live = live;
     auto actor = f.track(sys.spawn(throttle, cfg, e.pool));
     e.throttles->push_back(actor);
     return actor;
