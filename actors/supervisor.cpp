@@ -67,11 +67,8 @@ supervisor_state::make_behavior(supervisor_factories factories,
     [this](const set_limits& wanted) { return apply(wanted); },
     [this](const list_pending&) { return take_up_work(); },
     [this](const backoff_tick& tick) {
-      if (!timer_.is_current(tick.generation))
-        return;
-      timer_.disarm();
-      armed_for_.reset();
-      pump();
+      if (alarm_.rings(tick.generation))
+        pump();
     },
     [this](const stop_work&) {
       stopping_ = true;
@@ -205,34 +202,17 @@ git_actor supervisor_state::repository_of(const tenant& repository) {
 
 // -- settings -----------------------------------------------------------------
 
-host_limits supervisor_state::limits_of(const host_key& host) const {
-  auto limits = options_.limits;
+engine::start_limits supervisor_state::limits_of(const host_key& host) const {
   const auto own = own_limits_.find(host);
-  if (own == own_limits_.end())
-    return limits;
-  const auto& wanted = own->second;
-  limits.concurrent = wanted.concurrent.value_or(limits.concurrent);
-  limits.per_minute = wanted.per_minute.value_or(limits.per_minute);
-  limits.per_hour = wanted.per_hour.value_or(limits.per_hour);
-  limits.per_day = wanted.per_day.value_or(limits.per_day);
-  return limits;
+  return own == own_limits_.end() ? options_.limits
+                                  : applied(own->second, options_.limits);
 }
 
 caf::result<limits_set> supervisor_state::apply(const set_limits& wanted) {
-  const auto take = [](auto& value, const auto& news) {
-    if (news)
-      value = *news;
-  };
-  const auto take_all = [&](auto& limits) {
-    take(limits.concurrent, wanted.concurrent);
-    take(limits.per_minute, wanted.per_minute);
-    take(limits.per_hour, wanted.per_hour);
-    take(limits.per_day, wanted.per_day);
-  };
   if (wanted.host)
-    take_all(own_limits_[*wanted.host]);
+    own_limits_[*wanted.host].take_over(wanted);
   else
-    take_all(options_.limits);
+    options_.limits = applied(wanted, options_.limits);
   for (const auto& [host, known] : throttles_) {
     const auto limits = limits_of(host);
     self_->send(known.handle,

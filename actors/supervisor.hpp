@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/identifier.hpp"
-#include "libsync/engine/generation.hpp"
+#include "libsync/engine/alarm.hpp"
 #include "libsync/engine/host_table.hpp"
 #include "libsync/engine/sleepers.hpp"
 #include "libsync/live_clock.hpp"
@@ -22,19 +22,11 @@
 
 namespace purgatory {
 
-/// Ceilings for hosts without an entry of their own.
-struct host_limits {
-  std::uint32_t concurrent = 5;
-  std::uint32_t per_minute = 30;
-  std::uint32_t per_hour = 0; ///< 0: no limit.
-  std::uint32_t per_day = 0;  ///< 0: no limit.
-};
-
 /// A throttle to be made.
 struct throttle_order {
   host_key host;
   std::uint32_t serial = 0;
-  host_limits limits;
+  engine::start_limits limits;
   std::optional<host_record> known; ///< How its predecessor left the host.
 };
 
@@ -50,7 +42,7 @@ struct supervisor_factories {
 };
 
 struct supervisor_options {
-  host_limits limits;
+  engine::start_limits limits; ///< Of hosts without an entry of their own.
   std::map<host_key, set_limits> own_limits; ///< Of single hosts.
   /// No throttle grants before; nothing: at once.
   std::optional<time_point> quiet_until;
@@ -135,7 +127,7 @@ private:
   void forget_identifier(const identifier& repo);
   bool count_death(const identifier& repo);
   caf::result<limits_set> apply(const set_limits& wanted);
-  [[nodiscard]] host_limits limits_of(const host_key& host) const;
+  [[nodiscard]] engine::start_limits limits_of(const host_key& host) const;
   void change_plan(const plan_changed& message);
   void revive_sleepers();
   void let_all_go();
@@ -209,8 +201,7 @@ private:
   engine::sleepers sleepers_; ///< By identifier; who rests is among them.
   std::set<identifier> loading_;
   std::set<identifier> to_revive_; ///< Sleepers, by new settings.
-  engine::generation timer_;
-  std::optional<time_point> armed_for_;
+  engine::alarm alarm_;
 
   /// Who lives and names a host, or holds its throttle.
   std::map<host_key, std::set<identifier>> interest_;

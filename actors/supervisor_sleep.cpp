@@ -92,10 +92,8 @@ void supervisor_state::arm() {
     consider(sleepers_.next_due());
   if (const auto end = hosts_.next_end())
     consider(options_.live.moment_of(*end));
-  if (!at || (armed_for_ && *armed_for_ <= *at))
-    return;
-  armed_for_ = at;
-  self_->scheduled_send(self_, *at, backoff_tick{timer_.arm()});
+  if (const auto number = alarm_.arm(at))
+    self_->scheduled_send(self_, *at, backoff_tick{*number});
 }
 
 } // namespace purgatory

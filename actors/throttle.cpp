@@ -42,8 +42,7 @@ throttle_state::make_behavior(throttle_config cfg, fetch_pool_actor pool) {
   live_ = cfg.live;
   schedule_.emplace(
     engine::schedule_settings{cfg.serial, cfg.window, cfg.guard, cfg.caps},
-    engine::start_limits{cfg.concurrent, cfg.per_minute, cfg.per_hour,
-                         cfg.per_day});
+    cfg.limits);
   if (cfg.known) {
     const auto at = moment();
     schedule_->restore(from_record(*cfg.known, at), at.start);
@@ -62,11 +61,8 @@ throttle_state::make_behavior(throttle_config cfg, fetch_pool_actor pool) {
     [this](const fetch_started& started) { on_started(started); },
     [this](const request_complete& ended) { on_complete(ended); },
     [this](const backoff_tick& tick) {
-      if (!timer_.is_current(tick.generation))
-        return;
-      timer_.disarm();
-      armed_for_.reset();
-      pump();
+      if (alarm_.rings(tick.generation))
+        pump();
     },
     [this](const throttle_seed& seed) { on_seed(seed); },
     [this](const set_limits& wanted) { on_limits(wanted); },
@@ -160,12 +156,7 @@ void throttle_state::on_seed(const throttle_seed& seed) {
 void throttle_state::on_limits(const set_limits& wanted) {
   if (wanted.host && *wanted.host != host_)
     return;
-  auto limits = schedule_->limits();
-  limits.concurrent = wanted.concurrent.value_or(limits.concurrent);
-  limits.per_minute = wanted.per_minute.value_or(limits.per_minute);
-  limits.per_hour = wanted.per_hour.value_or(limits.per_hour);
-  limits.per_day = wanted.per_day.value_or(limits.per_day);
-  schedule_->set_limits(limits);
+  schedule_->set_limits(applied(wanted, schedule_->limits()));
   pump();
 }
 
@@ -246,16 +237,12 @@ live_clock throttle_state::moment() const {
   return {now, live_.at(now)};
 }
 
-/// A timer can not be called back, so a pending one that comes early enough is
-/// left alone: it finds the right time when it fires.
 void throttle_state::arm() {
   auto at = schedule_->wake_at(self_->clock().now());
   if (const auto idle = schedule_->idle_at(); idle && news_)
     at = std::min(at.value_or(*idle), *idle);
-  if (!at || (armed_for_ && *armed_for_ <= *at))
-    return;
-  armed_for_ = at;
-  self_->scheduled_send(self_, *at, backoff_tick{timer_.arm()});
+  if (const auto number = alarm_.arm(at))
+    self_->scheduled_send(self_, *at, backoff_tick{*number});
 }
 
 void throttle_state::watch(lease_id lease, const engine::subject& who,

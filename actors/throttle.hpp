@@ -1,6 +1,6 @@
 #pragma once
 
-#include "libsync/engine/generation.hpp"
+#include "libsync/engine/alarm.hpp"
 #include "libsync/engine/host_schedule.hpp"
 #include "libsync/fetch_signal.hpp"
 #include "messages/actors.hpp"
@@ -19,14 +19,11 @@ namespace purgatory {
 /// One host: its limits (rules §8.2) and its past.
 struct throttle_config {
   host_key host;
-  std::uint32_t serial = 0;      ///< Distinct for every throttle ever spawned.
-  std::uint32_t concurrent = 5;  ///< Leases at once; 1 to 1000.
-  std::uint32_t per_minute = 30; ///< Starts per window; 1 to 100000.
+  std::uint32_t serial = 0; ///< Distinct for every throttle ever spawned.
+  engine::start_limits limits = {};
   duration window = std::chrono::seconds{60};
   /// A start counts so much longer, for what the network may shift.
   duration guard = std::chrono::milliseconds{200};
-  std::uint32_t per_hour = 0; ///< Starts in any hour; 0: no limit.
-  std::uint32_t per_day = 0;  ///< Starts in any day; 0: no limit.
   engine::block_caps caps = {};
   host_news_sink news = {}; ///< Null: nobody wants to know.
   /// What is known of the host from before.
@@ -96,8 +93,7 @@ private:
   live_clock live_;
   bool seeded_ = false;
   std::optional<engine::host_schedule> schedule_;
-  engine::generation timer_;
-  std::optional<time_point> armed_for_;
+  engine::alarm alarm_;
   std::unordered_map<engine::subject, waiter> waiters_;
   std::unordered_map<lease_id, unsent_lease> unsent_;
   /// Watched actors with their unsent leases; nobody dead.

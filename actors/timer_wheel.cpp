@@ -17,11 +17,8 @@ timer_wheel_actor::behavior_type timer_wheel_state::make_behavior() {
       on_arm(wanted, sleeper);
     },
     [this](const backoff_tick& tick) {
-      if (!timer_.is_current(tick.generation))
-        return;
-      timer_.disarm();
-      armed_for_.reset();
-      fire_due();
+      if (alarm_.rings(tick.generation))
+        fire_due();
     },
   };
 }
@@ -50,13 +47,10 @@ void timer_wheel_state::fire_due() {
   arm();
 }
 
-/// A pending timer that comes early enough is left alone, see throttle.
 void timer_wheel_state::arm() {
   const auto at = waits_.next_due();
-  if (!at || (armed_for_ && *armed_for_ <= *at))
-    return;
-  armed_for_ = at;
-  self_->scheduled_send(self_, *at, backoff_tick{timer_.arm()});
+  if (const auto number = alarm_.arm(at))
+    self_->scheduled_send(self_, *at, backoff_tick{*number});
 }
 
 timer_wheel_actor::behavior_type timer_wheel(timer_wheel_state::pointer self) {

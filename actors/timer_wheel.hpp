@@ -1,6 +1,6 @@
 #pragma once
 
-#include "libsync/engine/generation.hpp"
+#include "libsync/engine/alarm.hpp"
 #include "libsync/engine/timer_queue.hpp"
 #include "messages/actors.hpp"
 
@@ -39,8 +39,7 @@ private:
 
   pointer self_;
   engine::timer_queue waits_;
-  engine::generation timer_;
-  std::optional<time_point> armed_for_;
+  engine::alarm alarm_;
   /// Who ever armed and lives; each is monitored.
   std::unordered_map<engine::timer_key, caf::actor_addr> armers_;
 };

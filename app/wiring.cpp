@@ -219,28 +219,23 @@ void daemon_process::parts::start_engine() {
   };
   make.make_throttle
     = [this](const host_news_sink& news, const throttle_order& order) {
-        throttle_config limits;
-        limits.host = order.host;
-        limits.serial = order.serial;
-        limits.concurrent = order.limits.concurrent;
-        limits.per_minute = order.limits.per_minute;
-        limits.per_hour = order.limits.per_hour;
-        limits.per_day = order.limits.per_day;
-        limits.news = news;
-        limits.known = order.known;
-        limits.live = live;
-        limits.guard = settings.window_guard;
-        limits.caps = {settings.host_block_down, settings.host_block_unknown};
-        return system.spawn(throttle, limits, pool);
+        throttle_config made;
+        made.host = order.host;
+        made.serial = order.serial;
+        made.limits = order.limits;
+        made.news = news;
+        made.known = order.known;
+        made.live = live;
+        made.guard = settings.window_guard;
+        made.caps = {settings.host_block_down, settings.host_block_unknown};
+        return system.spawn(throttle, made, pool);
       };
   make.make_repository = [this](const tenant& which) {
     return system.spawn(repository, which, git_part);
   };
   supervisor_options options;
-  options.limits.concurrent = settings.domain_concurrent;
-  options.limits.per_minute = settings.domain_rate_limit;
-  options.limits.per_hour = settings.domain_hour_limit;
-  options.limits.per_day = settings.domain_day_limit;
+  options.limits = {settings.domain_concurrent, settings.domain_rate_limit,
+                    settings.domain_hour_limit, settings.domain_day_limit};
   for (const auto& [host, own] : settings.host_limits)
     options.own_limits[host_key{host}]
       = {host_key{host}, own.concurrent, own.per_minute, own.per_hour,

@@ -1,3 +1,4 @@
+#include "bench/subject_names.hpp"
 #include "libsync/engine/host_schedule.hpp"
 
 #include <benchmark/benchmark.h>
@@ -6,23 +7,10 @@
 #include <string>
 
 using namespace purgatory;
+using namespace purgatory::bench;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr std::size_t key_length = 64;
-
-/// A name as long as a real one: an owner's 64-digit key and an identifier.
-engine::subject name_of(std::size_t number) {
-  const auto owner = std::to_string(1'000'000 + number / 10);
-  return engine::subject{owner + std::string(key_length - owner.size(), 'a')
-                         + "/repository-" + std::to_string(number)};
-}
-
-void ask(engine::host_schedule& host, const engine::subject& who) {
-  const engine::subject_owner owner{who.value.substr(0, key_length)};
-  host.enqueue(who, owner, lane::retry);
-}
 
 /// One cycle: grant, start, sent, completed, asked again, with windows of
 /// minute, hour and day and, if `paced`, a learned rate.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libsync/engine/start_limits.hpp"
 #include "libsync/engine/sync_progress.hpp"
 #include "libsync/git/admission.hpp"
 #include "libsync/git/plan_settings.hpp"
@@ -106,7 +107,14 @@ struct set_limits {
   std::optional<std::uint32_t> per_minute;    ///< 1 to 100000.
   std::optional<std::uint32_t> per_hour = {}; ///< 0: no limit.
   std::optional<std::uint32_t> per_day = {};  ///< 0: no limit.
+
+  /// What `later` says counts, what it leaves out stays; so does the host.
+  void take_over(const set_limits& later);
 };
+
+/// `limits` after `wanted`, whatever host that names.
+engine::start_limits applied(const set_limits& wanted,
+                             engine::start_limits limits);
 
 /// The new ceilings are in force, or why not.
 struct limits_set {

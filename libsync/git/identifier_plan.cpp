@@ -106,8 +106,7 @@ void identifier_plan::announce_held(const entry& e) {
 
 effects identifier_plan::on_tick(std::uint64_t generation, moment at) {
   at_ = at;
-  if (timer_.is_current(generation))
-    armed_.reset();
+  static_cast<void>(alarm_.rings(generation));
   return finish();
 }
 
@@ -213,10 +212,8 @@ void identifier_plan::expire() {
 
 void identifier_plan::arm() {
   const auto due = next_due();
-  if (!due || (armed_ && *armed_ <= *due))
-    return;
-  armed_ = due;
-  out_.push_back(arm_timer{*due, timer_.arm()});
+  if (const auto number = alarm_.arm(due))
+    out_.push_back(arm_timer{*due, *number});
 }
 
 void identifier_plan::say(

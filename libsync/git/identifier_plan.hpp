@@ -1,8 +1,8 @@
 #pragma once
 
+#include "libsync/engine/alarm.hpp"
 #include "libsync/engine/backoff.hpp"
 #include "libsync/engine/debounce.hpp"
-#include "libsync/engine/generation.hpp"
 #include "libsync/git/authority.hpp"
 #include "libsync/git/effects.hpp"
 #include "libsync/git/horizon.hpp"
@@ -373,8 +373,7 @@ private:
   std::size_t places_being_left_ = 0;
   std::optional<std::uint64_t> sleep_token_; ///< Of the record before sleep.
 
-  engine::generation timer_;
-  std::optional<time_point> armed_;
+  engine::alarm alarm_;
   moment at_;
   effects out_;
 };

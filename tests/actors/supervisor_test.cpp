@@ -4,6 +4,7 @@
 #include "actors/supervisor.hpp"
 #include "tests/support/deterministic.hpp"
 #include "tests/support/events.hpp"
+#include "tests/support/idle_throttle.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/seed.hpp"
 
@@ -149,17 +150,8 @@ struct parent_of_fakes : Base {
     throttles.push_back(life);
     life->handle = this->track(
       this->sys.spawn([life = life.get()](throttle_actor::pointer) {
-        return throttle_actor::behavior_type{
-          [](const enqueue&, const grant_sink&) { return enqueue_answer{}; },
-          [](const grant_answer&) {},
-          [](const leave_queue& m) { return queue_left{m.who}; },
-          [](const fetch_started&) {},
-          [](const request_complete&) {},
-          [](const backoff_tick&) {},
-          [](const throttle_seed&) {},
-          [=](const set_limits& m) { life->changes.push_back(m); },
-          [](const describe&) { return throttle_report{}; },
-        };
+        return idle_throttle(
+          {}, [life](const set_limits& m) { life->changes.push_back(m); });
       }));
     return life->handle;
   }

@@ -2,6 +2,7 @@
 #include "actors/log.hpp"
 #include "actors/sync_watch.hpp"
 #include "tests/support/deterministic.hpp"
+#include "tests/support/idle_throttle.hpp"
 
 #include <sstream>
 #include <string>
@@ -12,22 +13,6 @@ using namespace purgatory::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-throttle_actor::behavior_type
-fake_throttle(throttle_actor::stateful_pointer<stateless>,
-              throttle_report stands) {
-  return {
-    [](const enqueue&, const grant_sink&) { return enqueue_answer{}; },
-    [](const grant_answer&) {},
-    [](const leave_queue& m) { return queue_left{m.who}; },
-    [](const fetch_started&) {},
-    [](const request_complete&) {},
-    [](const backoff_tick&) {},
-    [](const throttle_seed&) {},
-    [](const set_limits&) {},
-    [stands](const describe&) { return stands; },
-  };
-}
 
 struct fixture : deterministic {
   std::ostringstream lines;
@@ -66,7 +51,9 @@ struct fixture : deterministic {
     throttle_report stands;
     stands.waiting = waiting;
     stands.per_minute = per_minute;
-    throttles.push_back(track(sys.spawn(fake_throttle, stands)));
+    throttles.push_back(track(sys.spawn([stands](throttle_actor::pointer) {
+      return idle_throttle(stands, [](const set_limits&) {});
+    })));
   }
 
   void report(const char* who, std::size_t held, std::size_t fresh,

@@ -499,7 +499,7 @@ CAF_TEST(a queued enqueue is a debug line with identifier and domain) {
 
 CAF_TEST(hour and day limits hold and can be set while it runs) {
   throttle_config config = heard_config();
-  config.per_hour = 3;
+  config.limits.per_hour = 3;
   spawn_heard(config);
   ask_many(6);
   CAF_CHECK_EQUAL(run_all(), 3u);

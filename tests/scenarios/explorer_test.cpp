@@ -7,7 +7,7 @@
 #include "actors/log.hpp"
 #include "tests/support/deterministic.hpp"
 #include "tests/support/seed.hpp"
-#include "tests/support/sim_world.hpp"
+#include "tests/support/small_engine.hpp"
 
 #include <cstdlib>
 #include <sstream>
@@ -18,32 +18,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const std::array<std::string, 3> host_names
-  = {"a.example", "b.example", "c.example"};
-
-std::uint64_t seeds_of(std::uint64_t usual) {
-  const char* wanted = std::getenv("PURGATORY_TEST_SEEDS");
-  if (wanted != nullptr)
-    return std::stoull(wanted);
-#ifdef __SANITIZE_ADDRESS__
-  return usual / 8; // Looks for other faults, and each seed costs more.
-#else
-  return usual;
-#endif
-}
-
 /// Deaths are logged as errors; here they are wanted.
 std::ostream& silence() {
   static std::ostringstream nowhere;
   nowhere.str({});
   return nowhere;
-}
-
-git::plan_settings plain() {
-  git::plan_settings s;
-  s.jitter = 0;
-  s.direct_delay = 3s;
-  return s;
 }
 
 struct client_state {
@@ -80,24 +59,17 @@ struct run : random_schedule {
     : random_schedule(seed), world(std::make_shared<sim_world>(seed)) {
     world->jitter_delivery = true;
     for (const auto& name : host_names) {
-      auto& h = world->hosts[host_key{name}];
-      h.concurrent = 2;
-      h.per_minute = 6;
-      h.latency = std::chrono::milliseconds(100 + rng() % 4000);
+      auto& h = add_small_host(*world, name, rng);
       if (rng() % 4 == 0)
         h.failure
           = rng() % 2 == 0 ? fetch_class::refused : fetch_class::not_here;
     }
     // The last one works, so that everything is reachable in the end.
     world->hosts[host_key{host_names.back()}].failure.reset();
-    engine = start_engine(*this, world, plain(), {}, 3, {2, 6});
+    engine = start_engine(*this, world, quick_plan(), {}, 3, small_limits);
     offerer = track(sys.spawn(client, engine.supervisor_part, &acknowledged));
-    for (std::uint64_t n = 0; n < repositories; ++n) {
-      std::vector<std::string> urls;
-      for (const auto& name : host_names)
-        urls.push_back("https://" + name + "/r" + std::to_string(n) + ".git");
-      offer(announcement(1 + n, key(n), "r" + std::to_string(n), urls), n);
-    }
+    for (std::uint64_t n = 0; n < repositories; ++n)
+      offer(announced_everywhere(n), n);
   }
 
   /// Sends an event; `send` in place of `request`, so that nothing runs yet.
@@ -212,12 +184,12 @@ void explore_all(const char* what, std::uint64_t seeds, Disturb disturb,
 
 CAF_TEST(in ten thousand schedules limits hold and nothing is lost) {
   explore_all(
-    "calm", seeds_of(8000), [](run&) {}, true);
+    "calm", seeds_or(8000), [](run&) {}, true);
 }
 
 CAF_TEST(identifiers that die at any moment are restarted and end their work) {
   explore_all(
-    "identifiers die", seeds_of(800),
+    "identifiers die", seeds_or(800),
     [](run& r) {
       // Two deaths at most: the third one makes it rest for ten minutes.
       if (r.engine.identifiers->size() < run::repositories + 2
@@ -230,7 +202,7 @@ CAF_TEST(identifiers that die at any moment are restarted and end their work) {
 
 CAF_TEST(throttles that die with waiters and leases are replaced) {
   explore_all(
-    "throttles die", seeds_of(800),
+    "throttles die", seeds_or(800),
     [](run& r) {
       if (r.rng() % 12 == 0)
         r.kill_one_of(*r.engine.throttles);
@@ -240,7 +212,7 @@ CAF_TEST(throttles that die with waiters and leases are replaced) {
 
 CAF_TEST(workers that die fail their job alone) {
   explore_all(
-    "workers die", seeds_of(800),
+    "workers die", seeds_or(800),
     [](run& r) {
       if (r.rng() % 12 == 0)
         r.kill_worker();

@@ -7,7 +7,7 @@
 #include "actors/log.hpp"
 #include "tests/support/deterministic.hpp"
 #include "tests/support/seed.hpp"
-#include "tests/support/sim_world.hpp"
+#include "tests/support/small_engine.hpp"
 
 #include <sstream>
 
@@ -16,16 +16,6 @@ using namespace purgatory::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-const std::array<std::string, 3> host_names
-  = {"a.example", "b.example", "c.example"};
-
-git::plan_settings plain() {
-  git::plan_settings s;
-  s.jitter = 0;
-  s.direct_delay = 3s;
-  return s;
-}
 
 struct client_state {
   static inline const char* name = "client";
@@ -68,23 +58,12 @@ struct run : random_schedule {
   explicit run(std::uint64_t seed)
     : random_schedule(seed), world(std::make_shared<sim_world>(seed)) {
     world->jitter_delivery = true;
-    for (const auto& name : host_names) {
-      auto& h = world->hosts[host_key{name}];
-      h.concurrent = 2;
-      h.per_minute = 6;
-      h.latency = std::chrono::milliseconds(100 + rng() % 4000);
-    }
-    host_limits limits;
-    limits.concurrent = 2;
-    limits.per_minute = 6;
-    engine = start_engine(*this, world, plain(), {}, 3, limits);
+    for (const auto& name : host_names)
+      add_small_host(*world, name, rng);
+    engine = start_engine(*this, world, quick_plan(), {}, 3, small_limits);
     offerer = track(sys.spawn(client, engine.supervisor_part, &heard));
-    for (std::uint64_t n = 0; n < repositories; ++n) {
-      std::vector<std::string> urls;
-      for (const auto& name : host_names)
-        urls.push_back("https://" + name + "/r" + std::to_string(n) + ".git");
-      offer(announcement(1 + n, key(n), "r" + std::to_string(n), urls), n);
-    }
+    for (std::uint64_t n = 0; n < repositories; ++n)
+      offer(announced_everywhere(n), n);
   }
 
   bool consume_message() override {

@@ -258,7 +258,7 @@ struct sim_engine {
 template <class Fixture>
 sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
                         memory_image image = {}, std::size_t max_workers = 128,
-                        host_limits limits = {},
+                        engine::start_limits limits = {},
                         std::optional<time_point> quiet_until = {}) {
   auto& sys = f.sys;
   sim_engine e;
@@ -308,10 +308,7 @@ sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
     throttle_config cfg;
     cfg.host = order.host;
     cfg.serial = order.serial;
-    cfg.concurrent = order.limits.concurrent;
-    cfg.per_minute = order.limits.per_minute;
-    cfg.per_hour = order.limits.per_hour;
-    cfg.per_day = order.limits.per_day;
+    cfg.limits = order.limits;
     cfg.news = news;
     cfg.known = order.known;
     cfg.live = live;

@@ -88,7 +88,8 @@ CAF_TEST(tombstones are found by author and id or by repository) {
   auto earlier = all;
   earlier.until = 20;
   write({earlier});
-  CAF_CHECK_EQUAL(load("r").tombstones.at(0).until, 60);
+  const auto after = load("r");
+  CAF_CHECK_EQUAL(after.tombstones.at(0).until, 60);
 }
 
 CAF_TEST(a tombstone that comes again lives on and never covers less) {

@@ -53,13 +53,7 @@ struct judged {
 world with_units(std::size_t count, const engine::start_limits& limits) {
   auto what = exact_world();
   what.daemon.limits = limits;
-  what.hosts["a.example"] = exact_host();
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto who = "unit" + std::to_string(i);
-    const auto url = "https://a.example/" + who + ".git";
-    add_unit(what, who, {url});
-    hold(what, url, {who + "/main"});
-  }
+  add_units(what, count);
   return what;
 }
 
@@ -115,5 +109,6 @@ CAF_TEST(fewest starts skip hosts that are down) {
            {"https://a.example/x.git", "https://b.example/x.git",
             "https://c.example/x.git"});
   hold(what, "https://c.example/x.git", {"alice/main"});
-  CAF_CHECK_EQUAL(judged{what}.all.front().starts, 2u);
+  const judged found{what};
+  CAF_CHECK_EQUAL(found.all.front().starts, 2u);
 }

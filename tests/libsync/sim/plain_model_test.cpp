@@ -17,13 +17,7 @@ namespace {
 world burst(std::size_t units) {
   auto what = exact_world();
   what.length = hours{6};
-  what.hosts["a.example"] = exact_host();
-  for (std::size_t i = 0; i < units; ++i) {
-    const auto who = "unit" + std::to_string(i);
-    const auto url = "https://a.example/" + who + ".git";
-    add_unit(what, who, {url});
-    hold(what, url, {who + "/main"});
-  }
+  add_units(what, units);
   return what;
 }
 

@@ -53,4 +53,15 @@ inline void hold(sim::world& to, const std::string& url,
   to.contents.push_back({url, at, std::move(objects)});
 }
 
+/// `count` units, each with a repository of its own at a.example.
+inline void add_units(sim::world& to, std::size_t count) {
+  to.hosts["a.example"] = exact_host();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto who = "unit" + std::to_string(i);
+    const auto url = "https://a.example/" + who + ".git";
+    add_unit(to, who, {url});
+    hold(to, url, {who + "/main"});
+  }
+}
+
 } // namespace purgatory::test
