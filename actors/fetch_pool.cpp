@@ -1,6 +1,7 @@
 #include "actors/fetch_pool.hpp"
 
 #include "actors/harden.hpp"
+#include "libsync/git/address_prefix.hpp"
 
 #include <caf/actor_system.hpp>
 
@@ -37,7 +38,7 @@ void tell_throttle(pool_self self, request_complete done) {
   self->send(found->second.handle, std::move(done));
 }
 
-void start_jobs(pool_self self);
+void carry_out(pool_self self, const engine::board_orders& orders);
 
 void answer_drains(pool_self self) {
   auto& state = self->state;
@@ -46,6 +47,14 @@ void answer_drains(pool_self self) {
   for (auto& promise : state.drains)
     promise.deliver(drained{state.cancelled});
   state.drains.clear();
+}
+
+/// What is told of a job that gave its worker back because others need it.
+void blame_slowness(fetch_outcome& result) {
+  if (result.outcome != fetch_class::internal)
+    return;
+  result.outcome = fetch_class::timeout;
+  result.detail = "cancelled: slow jobs may not hold more workers";
 }
 
 /// The one end of a lease. Nothing is left to do when it has ended before: an
@@ -59,6 +68,10 @@ void end_job(pool_self self, lease_id lease, fetch_outcome result,
   const auto ended = std::move(found->second);
   state.jobs.erase(found);
   state.spent.add(lease);
+  if (worker_is_fine && state.board->is_cancelled(lease))
+    blame_slowness(result);
+  const auto orders = state.board->end(lease, self->clock().now(),
+                                       git::address_prefix(result.peer));
   if (ended.worker && worker_is_fine) {
     state.crew.put_back(*ended.worker);
   } else if (ended.worker) {
@@ -68,40 +81,45 @@ void end_job(pool_self self, lease_id lease, fetch_outcome result,
   auto done = completion(ended.request, std::move(result));
   tell_throttle(self, done);
   self->send(ended.sink, std::move(done));
+  carry_out(self, orders);
+  answer_drains(self);
 }
 
-void hand_over(pool_self self, lease_id lease, const fetch_worker_actor& to) {
+/// The board starts no more jobs than there are workers.
+void hand_over(pool_self self, lease_id lease) {
   auto& work = self->state.jobs.at(lease);
-  work.worker = to;
+  work.worker = self->state.crew.take(
+    [self](const fetch_worker_actor& fresh) { self->monitor(fresh); });
   self
-    ->request(to, caf::infinite,
+    ->request(work.worker.value(), caf::infinite,
               fetch_job{lease, work.request.order, work.cancel})
     .then(
       [self, lease](fetch_outcome& result) {
         end_job(self, lease, std::move(result), true);
-        start_jobs(self);
       },
       [self, lease](caf::error& problem) {
         end_job(self, lease, internal_failure(self->system().render(problem)),
                 false);
-        start_jobs(self);
       });
 }
 
-void start_jobs(pool_self self) {
+void arm(pool_self self, std::optional<time_point> wake) {
   auto& state = self->state;
-  while (!state.queue.empty()) {
-    const auto lease = state.queue.front();
-    if (state.jobs.contains(lease)) {
-      const auto worker = state.crew.take(
-        [self](const fetch_worker_actor& fresh) { self->monitor(fresh); });
-      if (!worker)
-        break;
-      hand_over(self, lease, *worker);
-    }
-    state.queue.pop_front();
-  }
-  answer_drains(self);
+  // Jobs grow old in the order of their start: a timer that runs is early
+  // enough.
+  if (!wake || state.look)
+    return;
+  state.look = state.next_timer++;
+  self->delayed_send(self, *wake - self->clock().now(),
+                     backoff_tick{*state.look});
+}
+
+void carry_out(pool_self self, const engine::board_orders& orders) {
+  for (const auto lease : orders.cancel)
+    self->state.jobs.at(lease).cancel->store(true);
+  for (const auto lease : orders.start)
+    hand_over(self, lease);
+  arm(self, orders.wake);
 }
 
 void on_worker_down(pool_self self, const caf::down_msg& down) {
@@ -116,7 +134,6 @@ void on_worker_down(pool_self self, const caf::down_msg& down) {
             internal_failure("fetch worker died: "
                              + self->system().render(down.reason)),
             false);
-  start_jobs(self);
 }
 
 void accept(pool_self self, fetch_request& request, completion_sink& sink) {
@@ -130,15 +147,13 @@ void accept(pool_self self, fetch_request& request, completion_sink& sink) {
     self->send(sink, completion(request, internal_failure("lease refused")));
     return;
   }
+  const auto host = request.host;
   state.jobs.emplace(lease, job{std::move(request), std::move(sink),
-                                std::make_shared<std::atomic<bool>>(false),
-                                std::nullopt, std::nullopt});
-  if (state.draining) {
+                                std::make_shared<std::atomic<bool>>(false)});
+  if (state.draining)
     end_job(self, lease, internal_failure("draining"), true);
-    return;
-  }
-  state.queue.push_back(lease);
-  start_jobs(self);
+  else
+    carry_out(self, state.board->add(lease, host, self->clock().now()));
 }
 
 void note_start(pool_self self, const fetch_started& start) {
@@ -157,6 +172,12 @@ void note_start(pool_self self, const fetch_started& start) {
   const auto throttle = state.throttles.find(work.request.host);
   if (throttle != state.throttles.end())
     self->send(throttle->second.handle, start);
+}
+
+void note_moving(pool_self self, const fetch_moving& news) {
+  const auto found = self->state.jobs.find(news.lease);
+  if (found != self->state.jobs.end())
+    self->send(found->second.sink, news);
 }
 
 throttle_seed seed_for(pool_self self, const adopt_throttle& adopted) {
@@ -182,6 +203,7 @@ reclaim_answer take_back(pool_self self, lease_id lease) {
   if (found != state.jobs.end())
     state.jobs.erase(found);
   state.spent.add(lease);
+  carry_out(self, state.board->end(lease, self->clock().now()));
   answer_drains(self);
   return {lease, reclaim_outcome::reclaimed};
 }
@@ -189,9 +211,10 @@ reclaim_answer take_back(pool_self self, lease_id lease) {
 void begin_drain(pool_self self, duration grace) {
   auto& state = self->state;
   if (!std::exchange(state.draining, true)) {
-    for (const auto lease : std::exchange(state.queue, {}))
+    for (const auto lease : state.board->give_up_waiting())
       end_job(self, lease, internal_failure("draining"), true);
-    self->delayed_send(self, grace, backoff_tick{++state.grace_generation});
+    state.grace = state.next_timer++;
+    self->delayed_send(self, grace, backoff_tick{*state.grace});
   }
   answer_drains(self);
 }
@@ -200,6 +223,16 @@ void cancel_all(pool_self self) {
   for (auto& [lease, work] : self->state.jobs)
     if (!work.cancel->exchange(true))
       ++self->state.cancelled;
+}
+
+void on_tick(pool_self self, std::uint64_t timer) {
+  auto& state = self->state;
+  if (timer == state.grace)
+    cancel_all(self);
+  if (timer != state.look)
+    return;
+  state.look.reset();
+  carry_out(self, state.board->tick(self->clock().now()));
 }
 
 void stop(pool_self self, const caf::exit_msg& why) {
@@ -213,9 +246,10 @@ void stop(pool_self self, const caf::exit_msg& why) {
 
 fetch_pool_actor::behavior_type
 fetch_pool(fetch_pool_actor::stateful_pointer<fetch_pool_state> self,
-           std::size_t size, fetch_worker_factory make_worker) {
+           engine::board_limits limits, fetch_worker_factory make_worker) {
   harden(self);
-  self->state.crew = {size, [self, make = std::move(make_worker)] {
+  self->state.board.emplace(limits);
+  self->state.crew = {limits.workers, [self, make = std::move(make_worker)] {
                         return make(started_sink{self});
                       }};
   self->set_down_handler(
@@ -226,6 +260,7 @@ fetch_pool(fetch_pool_actor::stateful_pointer<fetch_pool_state> self,
       accept(self, request, sink);
     },
     [=](const fetch_started& start) { note_start(self, start); },
+    [=](const fetch_moving& news) { note_moving(self, news); },
     [=](const adopt_throttle& adopted, throttle_actor& throttle) {
       self->send(throttle, seed_for(self, adopted));
       self->state.throttles.insert_or_assign(
@@ -233,10 +268,7 @@ fetch_pool(fetch_pool_actor::stateful_pointer<fetch_pool_state> self,
         fetch_pool_state::known_throttle{adopted.serial, throttle});
     },
     [=](const reclaim& order) { return take_back(self, order.lease); },
-    [=](const backoff_tick& tick) {
-      if (tick.generation == self->state.grace_generation)
-        cancel_all(self);
-    },
+    [=](const backoff_tick& tick) { on_tick(self, tick.generation); },
     [=](const drain& order) {
       auto promise = self->make_response_promise<drained>();
       self->state.drains.push_back(promise);

@@ -12,9 +12,13 @@ fetch_worker(fetch_worker_actor::stateful_pointer<fetch_worker_state> self,
   harden(self);
   return {
     [=](const fetch_job& job) {
-      return transport->fetch(job.order, *job.cancel, [&] {
+      fetch_watch watch;
+      watch.first_send = [&] {
         self->send(pool, fetch_started{job.lease, self->clock().now()});
-      });
+      };
+      watch.first_pack_byte
+        = [&] { self->send(pool, fetch_moving{job.lease}); };
+      return transport->fetch(job.order, *job.cancel, watch);
     },
   };
 }

@@ -17,7 +17,8 @@ struct fetch_worker_state {
 
 /// Runs one job after another, blocking in `transport`: to be spawned detached.
 /// `transport` is its own alone. Tells `pool` at which moment the first request
-/// of a job leaves. An exception ends the actor.
+/// of a job leaves, and when its pack begins to come. An exception ends the
+/// actor.
 fetch_worker_actor::behavior_type
 fetch_worker(fetch_worker_actor::stateful_pointer<fetch_worker_state> self,
              std::shared_ptr<git_transport> transport, started_sink pool);

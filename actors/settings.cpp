@@ -5,6 +5,8 @@
 
 #include <caf/actor_system.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace purgatory {
@@ -13,6 +15,8 @@ namespace {
 
 constexpr const char* concurrent_name = "sync-domain-concurrent";
 constexpr const char* rate_name = "sync-domain-rate-limit";
+constexpr const char* hour_name = "sync-domain-hour-limit";
+constexpr const char* day_name = "sync-domain-day-limit";
 
 using ceiling = std::optional<std::uint32_t>;
 using ceilings = settings_state::ceilings;
@@ -21,14 +25,6 @@ void append(std::string& list, const std::string& part) {
   if (part.empty())
     return;
   list += (list.empty() ? "" : ", ") + part;
-}
-
-std::string range_problem(const char* name, const ceiling& value,
-                          std::uint32_t max) {
-  if (!value || (*value >= 1 && *value <= max))
-    return {};
-  return std::string{name} + " must be from 1 to " + std::to_string(max)
-         + ", not " + std::to_string(*value);
 }
 
 std::string change_text(const char* name, const std::optional<host_key>& host,
@@ -45,14 +41,29 @@ struct ceiling_kind {
   ceiling set_limits::*wanted;
   std::uint32_t config::*general;
   ceiling ceilings::*of_host;
+  std::uint32_t min;
+  std::uint32_t max;
 };
 
 constexpr ceiling_kind kinds[] = {
   {concurrent_name, &set_limits::concurrent, &config::domain_concurrent,
-   &ceilings::concurrent},
+   &ceilings::concurrent, 1, max_domain_concurrent},
   {rate_name, &set_limits::per_minute, &config::domain_rate_limit,
-   &ceilings::per_minute},
+   &ceilings::per_minute, 1, max_domain_rate_limit},
+  {hour_name, &set_limits::per_hour, &config::domain_hour_limit,
+   &ceilings::per_hour, 0, max_domain_hour_limit},
+  {day_name, &set_limits::per_day, &config::domain_day_limit,
+   &ceilings::per_day, 0, max_domain_day_limit},
 };
+
+std::string range_problem(const set_limits& wanted, const ceiling_kind& kind) {
+  const auto& value = wanted.*kind.wanted;
+  if (!value || (*value >= kind.min && *value <= kind.max))
+    return {};
+  return std::string{kind.name} + " must be from " + std::to_string(kind.min)
+         + " to " + std::to_string(kind.max) + ", not "
+         + std::to_string(*value);
+}
 
 std::string take_one(settings_state& state, const set_limits& accepted,
                      const ceiling_kind& kind) {
@@ -74,15 +85,16 @@ std::string take_one(settings_state& state, const set_limits& accepted,
 
 std::optional<std::string>
 settings_state::problem_of(const set_limits& wanted) {
-  if (!wanted.concurrent && !wanted.per_minute)
+  const auto asks_for = [&](const ceiling_kind& kind) {
+    return (wanted.*kind.wanted).has_value();
+  };
+  if (std::none_of(std::begin(kinds), std::end(kinds), asks_for))
     return "nothing to change";
   std::string found;
   if (wanted.host && wanted.host->value.empty())
     append(found, "the host is empty");
-  append(found, range_problem(concurrent_name, wanted.concurrent,
-                              max_domain_concurrent));
-  append(found,
-         range_problem(rate_name, wanted.per_minute, max_domain_rate_limit));
+  for (const auto& kind : kinds)
+    append(found, range_problem(wanted, kind));
   if (found.empty())
     return std::nullopt;
   return found;
@@ -101,6 +113,9 @@ settings_actor::behavior_type settings(settings_state::pointer self,
   harden(self);
   auto& state = self->state;
   state.current = std::move(initial);
+  for (const auto& [host, own] : state.current.host_limits)
+    state.hosts[host_key{host}]
+      = {own.concurrent, own.per_minute, own.per_hour, own.per_day};
   state.supervisor = std::move(supervisor);
   return {
     [self](const set_limits& wanted) -> caf::result<limits_set> {

@@ -21,6 +21,8 @@ struct settings_state {
   struct ceilings {
     std::optional<std::uint32_t> concurrent;
     std::optional<std::uint32_t> per_minute;
+    std::optional<std::uint32_t> per_hour; ///< 0: no limit.
+    std::optional<std::uint32_t> per_day;  ///< 0: no limit.
   };
 
   explicit settings_state(pointer owner) : self(owner) {}

@@ -169,7 +169,8 @@ void daemon_process::parts::start_pools() {
       std::shared_ptr<object_store>(io::make_object_store(settings.git_root)))};
   });
   pool = system.spawn(
-    fetch_pool, std::size_t{settings.fetch_workers},
+    fetch_pool,
+    engine::board_limits{settings.fetch_workers, settings.prefix_concurrent},
     [this, fetching = fetch_settings_of(settings)](started_sink sink) {
       return fetch_worker_actor{system.spawn<caf::detached>(
         fetch_worker,

@@ -70,7 +70,7 @@ private:
   void fetch(const tenant& target) {
     const fetch_order order{
       remote_url{server_.url("demo.git")}, {tip_}, target};
-    const auto result = client_->fetch(order, cancel_, [] {});
+    const auto result = client_->fetch(order, cancel_, {});
     if (result.outcome != fetch_class::ok || result.got.size() != 1)
       throw std::runtime_error("fetch failed: " + result.detail);
   }

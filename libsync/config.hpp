@@ -117,5 +117,7 @@ struct config {
 /// The ranges of what can change while the daemon runs.
 inline constexpr std::uint32_t max_domain_concurrent = 1000;
 inline constexpr std::uint32_t max_domain_rate_limit = 100'000;
+inline constexpr std::uint32_t max_domain_hour_limit = 10'000'000;
+inline constexpr std::uint32_t max_domain_day_limit = 100'000'000;
 
 } // namespace purgatory

@@ -30,7 +30,8 @@ std::optional<limits_of_host> limits_in(std::string_view text) {
                               &result.per_hour, &result.per_day};
   constexpr std::array<std::uint64_t, 4> least = {1, 1, 0, 0};
   constexpr std::array<std::uint64_t, 4> most
-    = {max_domain_concurrent, max_domain_rate_limit, 10'000'000, 100'000'000};
+    = {max_domain_concurrent, max_domain_rate_limit, max_domain_hour_limit,
+       max_domain_day_limit};
   std::size_t i = 0;
   for (auto rest = text;; ++i) {
     const auto end = std::min(rest.find('/'), rest.size());

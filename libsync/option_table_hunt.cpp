@@ -69,10 +69,11 @@ std::vector<option> politeness_options() {
   return {
     {"sync-domain-hour-limit", "PURGATORYD_SYNC_DOMAIN_HOUR_LIMIT", "0",
      "Most fetches started at one host in any hour; 0 means no limit.",
-     kind::number, whole(&config::domain_hour_limit, 0U, 10'000'000U)},
+     kind::number,
+     whole(&config::domain_hour_limit, 0U, max_domain_hour_limit)},
     {"sync-domain-day-limit", "PURGATORYD_SYNC_DOMAIN_DAY_LIMIT", "0",
      "Most fetches started at one host in any day; 0 means no limit.",
-     kind::number, whole(&config::domain_day_limit, 0U, 100'000'000U)},
+     kind::number, whole(&config::domain_day_limit, 0U, max_domain_day_limit)},
     {"host-limits", "PURGATORYD_HOST_LIMITS", "",
      "Limits of single hosts, with commas between them: "
      "host=concurrent/minute/hour/day, such as github.com=2/10/300/0; left out "

@@ -57,17 +57,22 @@ struct fetch_outcome {
     detail; ///< For people; never decides anything. May hold server text.
 };
 
+/// Who hears how a job goes on, from the thread that runs it. Each is called
+/// at most once for a job; an empty one is not called.
+struct fetch_watch {
+  std::function<void()> first_send;      ///< The first request leaves now.
+  std::function<void()> first_pack_byte; ///< A server began to send a pack.
+};
+
 /// Smart HTTP, fetch only. One object per worker thread.
 class git_transport {
 public:
   virtual ~git_transport() = default;
-  /// Runs one job to its end. Calls `on_first_send` exactly once, when the
-  /// first request is about to leave; never when none was sent. Returns within
-  /// 200 ms after `cancel` became true, with class `internal`. Never throws
-  /// for anything a server does.
+  /// Runs one job to its end. Returns within 200 ms after `cancel` became
+  /// true, with class `internal`. Never throws for anything a server does.
   virtual fetch_outcome fetch(const fetch_order& order,
                               const std::atomic<bool>& cancel,
-                              const std::function<void()>& on_first_send)
+                              const fetch_watch& watch)
     = 0;
 };
 

@@ -13,8 +13,9 @@ namespace purgatory {
 /// Hears that a lease was granted.
 using grant_sink = caf::typed_actor<caf::reacts_to<url_ready>>;
 
-/// Hears that a job ended.
-using completion_sink = caf::typed_actor<caf::reacts_to<request_complete>>;
+/// Hears that a job gets its pack, and that it ended.
+using completion_sink = caf::typed_actor<caf::reacts_to<request_complete>,
+                                         caf::reacts_to<fetch_moving>>;
 
 /// Hears that an armed time has come.
 using tick_sink = caf::typed_actor<caf::reacts_to<backoff_tick>>;
@@ -22,8 +23,9 @@ using tick_sink = caf::typed_actor<caf::reacts_to<backoff_tick>>;
 /// Hears what matters of a host beyond its throttle.
 using host_news_sink = caf::typed_actor<caf::reacts_to<host_news>>;
 
-/// Hears that the first request of a lease left.
-using started_sink = caf::typed_actor<caf::reacts_to<fetch_started>>;
+/// Hears that the first request of a lease left, and that its pack comes.
+using started_sink = caf::typed_actor<caf::reacts_to<fetch_started>,
+                                      caf::reacts_to<fetch_moving>>;
 
 /// Hears how an initial sync goes on.
 using sync_report_sink = caf::typed_actor<caf::reacts_to<sync_report>>;
@@ -77,13 +79,13 @@ using throttle_actor = caf::typed_actor<
 using fetch_pool_actor = caf::typed_actor<
   // Run a job; its end goes to the second value and to the host's throttle.
   caf::reacts_to<fetch_request, completion_sink>,
-  // A worker sent its first request.
-  caf::reacts_to<fetch_started>,
+  // A worker sent its first request; it gets its pack. From: worker.
+  caf::reacts_to<fetch_started>, caf::reacts_to<fetch_moving>,
   // A throttle was spawned; it is seeded in return. From: supervisor.
   caf::reacts_to<adopt_throttle, throttle_actor>,
   // The holder of an unstarted lease died. From: throttle.
   caf::replies_to<reclaim>::with<reclaim_answer>,
-  // INTERNAL: the grace of a drain is over.
+  // INTERNAL: the grace of a drain is over, or a job has become slow.
   caf::reacts_to<backoff_tick>, caf::replies_to<drain>::with<drained>>;
 
 /// One thread, one job at a time; blocks inside the fetch client.

@@ -283,6 +283,7 @@ struct fixture : deterministic {
         jobs.push_back({m, sink});
       },
       [](const fetch_started&) {},
+      [](const fetch_moving&) {},
       [](const adopt_throttle&, const throttle_actor&) {},
       [](const reclaim& m) { return reclaim_answer{m.lease}; },
       [](const backoff_tick&) {},

@@ -111,6 +111,36 @@ CAF_TEST(a host keeps its own ceilings when all hosts change) {
                   "sync-domain-concurrent of x.org 4 -> 1");
 }
 
+CAF_TEST(hour and day have ceilings and nought takes them away) {
+  const auto long_windows = [](std::uint32_t hour, std::uint32_t day) {
+    set_limits wanted;
+    wanted.per_hour = hour;
+    wanted.per_day = day;
+    return wanted;
+  };
+  CAF_CHECK_EQUAL(
+    ask<limits_set>(uut, long_windows(300, 2000)).message,
+    "sync-domain-hour-limit 0 -> 300, sync-domain-day-limit 0 -> 2000");
+  CAF_CHECK_EQUAL(script.told.at(0).per_hour.value(), 300u);
+  CAF_CHECK_EQUAL(script.told.at(0).per_day.value(), 2000u);
+  CAF_CHECK_EQUAL(current().domain_hour_limit, 300u);
+  CAF_CHECK(ask<limits_set>(uut, long_windows(0, 0)).accepted);
+  CAF_CHECK(current() == config{});
+  CAF_CHECK(
+    !ask<limits_set>(uut, long_windows(max_domain_hour_limit + 1, 0)).accepted);
+}
+
+CAF_TEST(a host that was configured on its own starts from there) {
+  config initial;
+  initial.host_limits["x.org"] = {2, {}, {}, 50};
+  uut = track(sys.spawn(settings, initial, supervisor));
+  set_limits wanted{host_key{"x.org"}, 3, {}};
+  wanted.per_day = 60;
+  CAF_CHECK_EQUAL(ask<limits_set>(uut, wanted).message,
+                  "sync-domain-concurrent of x.org 2 -> 3, "
+                  "sync-domain-day-limit of x.org 50 -> 60");
+}
+
 CAF_TEST(values out of range are all named and nobody is told) {
   const auto answer = change(none, 0, 100'001);
   CAF_CHECK(!answer.accepted);

@@ -180,6 +180,7 @@ struct parent_of_fakes : Base {
     return {
       [](const fetch_request&, const completion_sink&) {},
       [](const fetch_started&) {},
+      [](const fetch_moving&) {},
       [this](const adopt_throttle& what, const throttle_actor& handle) {
         adoptions.push_back({what, handle});
       },

@@ -43,6 +43,7 @@ struct chaos : purgatory::test::random_schedule {
             = {wanted.who, wanted.order.url, wanted.host, wanted.lease};
       },
       [](const fetch_started&) {},
+      [](const fetch_moving&) {},
       [](const adopt_throttle&, const throttle_actor&) {},
       [this](const reclaim& lost) {
         if (jobs.contains(lost.lease))

@@ -48,6 +48,7 @@ fake_pool(fetch_pool_actor::stateful_pointer<pool_state> self) {
   return {
     [](const fetch_request&, const completion_sink&) {},
     [](const fetch_started&) {},
+    [](const fetch_moving&) {},
     [](const adopt_throttle&, const throttle_actor&) {},
     [self](const reclaim& lost) {
       auto& state = self->state;

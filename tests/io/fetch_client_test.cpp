@@ -45,6 +45,8 @@ CAF_TEST(two tips come in two requests and stay in quarantine) {
   CAF_CHECK(result.missing.empty());
   CAF_CHECK_EQUAL(result.wire_requests, 2u);
   CAF_CHECK_EQUAL(sends, 1);
+  CAF_CHECK_EQUAL(moving, 1);
+  CAF_CHECK(!result.peer.empty());
   CAF_CHECK(result.bytes > 1000);
   CAF_REQUIRE(result.pack != nullptr);
   CAF_CHECK(!repository.has(main));
@@ -86,6 +88,7 @@ CAF_TEST(a commit on no branch is asked for by id in version 2) {
   CAF_CHECK_EQUAL(describe(result), "ok (HTTP 200)");
   CAF_CHECK_EQUAL(texts(result.got), sorted({main, lost}));
   CAF_CHECK_EQUAL(result.wire_requests, 3u);
+  CAF_CHECK_EQUAL(moving, 1); // Of two packs.
   const auto log = wait_for_log(3);
   CAF_REQUIRE_EQUAL(log.size(), 3u);
   CAF_CHECK_EQUAL(log[2].git_protocol, "version=2");
@@ -112,6 +115,7 @@ CAF_TEST(a server that has none of them is not the place) {
   CAF_CHECK_EQUAL(texts(result.missing), nowhere);
   CAF_CHECK(result.got.empty());
   CAF_CHECK(result.pack == nullptr);
+  CAF_CHECK_EQUAL(moving, 0);
   CAF_CHECK_EQUAL(result.wire_requests, 4u);
   CAF_CHECK_EQUAL(quarantines(), 0u);
 }

@@ -24,7 +24,8 @@ struct fetch_fixture {
   git_repo repository = git_repo::init(*io::tenant_path(git_root, target));
   io::fetch_settings settings;
   std::atomic<bool> cancel{false};
-  int sends = 0; ///< Calls of on_first_send by the last fetch.
+  int sends = 0;  ///< Calls of first_send by the last fetch.
+  int moving = 0; ///< And of first_pack_byte.
   std::unique_ptr<git_transport> client;
 
   fetch_fixture() {
@@ -45,7 +46,9 @@ struct fetch_fixture {
     for (const auto& want : wants)
       order.wants.emplace_back(want);
     sends = 0;
-    return client->fetch(order, cancel, [this] { ++sends; });
+    moving = 0;
+    return client->fetch(order, cancel,
+                         {[this] { ++sends; }, [this] { ++moving; }});
   }
 
   /// Moves a quarantined pack into the repository, as its actor would.

@@ -67,6 +67,67 @@ CAF_TEST(each status has its class) {
   CAF_CHECK_EQUAL(class_of(always(418)), "unsupported");
 }
 
+CAF_TEST(a server says how long to stay away) {
+  const auto ask = [this](int status, std::vector<std::string> headers) {
+    scripted_server server{always(status, "", std::move(headers))};
+    return fetch_from(server);
+  };
+  const auto wait = [&](int status, const std::string& value) {
+    return ask(status, {"RETRY-after:" + value}).retry_after;
+  };
+  CAF_CHECK(wait(429, " 120") == 120s);
+  CAF_CHECK(wait(503, "7 ") == 7s);
+  CAF_CHECK(wait(503, "0") == 0s);
+  CAF_CHECK(wait(429, std::string(10'000, '9')) == 24h);
+  CAF_CHECK(wait(429, std::string(10'000, 'x')) == std::nullopt);
+  CAF_CHECK(wait(429, "99999999999999999999") == 24h);
+  CAF_CHECK(wait(429, "Fri, 31 Dec 9999 23:59:59 GMT") == 24h);
+  CAF_CHECK(wait(429, "Sun, 06 Nov 1994 08:49:37 GMT") == 0s);
+  CAF_CHECK(wait(429, "soon") == std::nullopt);
+  CAF_CHECK(!ask(429, {}).retry_after);
+  // Only a limit has one, and a 503 is a limit only if it says how long.
+  CAF_CHECK(!wait(500, "60"));
+  const auto vague = ask(503, {"Retry-After: soon"});
+  CAF_CHECK_EQUAL(to_string(vague.outcome), std::string{"server"});
+  CAF_CHECK(!vague.retry_after);
+  // The first field counts.
+  CAF_CHECK(ask(429, {"Retry-After: 3", "Retry-After: 9"}).retry_after == 3s);
+}
+
+CAF_TEST(only the last answer says how long to stay away) {
+  scripted_server server{[](scripted_connection& connection) {
+    scripted_request request;
+    connection.read(request);
+    connection.send("HTTP/1.1 102 Processing\r\nRetry-After: 60\r\n\r\n");
+    connection.send("HTTP/1.1 429 No\r\nTransfer-Encoding: chunked\r\n\r\n"
+                    "0\r\nRetry-After: 61\r\n\r\n");
+  }};
+  const auto result = fetch_from(server);
+  CAF_CHECK_EQUAL(to_string(result.outcome), std::string{"limited"});
+  CAF_CHECK(!result.retry_after);
+}
+
+CAF_TEST(the address of a server is known once a request was sent) {
+  scripted_server server{always(404)};
+  CAF_CHECK_EQUAL(fetch_from(server).peer, server.address());
+  scripted_server talks{[](scripted_connection& connection) {
+    connection.send("HTTP/1.1 400 Bad Request\r\n\r\n");
+  }};
+  allow_port(talks.port());
+  CAF_CHECK_EQUAL(
+    fetch("https" + talks.url("demo.git").substr(4), {wanted}).peer, "");
+  CAF_CHECK_EQUAL(fetch("http://absent.invalid/demo.git", {wanted}).peer, "");
+}
+
+CAF_TEST(the address of a proxy says nothing about the server) {
+  scripted_server proxy{always(404)};
+  settings.proxy
+    = "http://" + proxy.address() + ":" + std::to_string(proxy.port());
+  const auto result = fetch("http://git.example/demo.git", {wanted});
+  CAF_CHECK_EQUAL(to_string(result.outcome), std::string{"no_repo"});
+  CAF_CHECK_EQUAL(result.peer, "");
+}
+
 CAF_TEST(text of a page never decides) {
   CAF_CHECK_EQUAL(
     class_of(always(500, "404 not found: certificate dns ssl rate limit")),

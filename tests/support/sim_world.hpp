@@ -274,7 +274,7 @@ sim_engine start_engine(Fixture& f, world_ptr world, git::plan_settings plan,
                               std::make_shared<sim_object_store>(world))));
   }));
   e.pool
-    = f.track(sys.spawn(fetch_pool, max_workers,
+    = f.track(sys.spawn(fetch_pool, engine::board_limits{max_workers},
                         [&f, &sys, world, all = e.workers](started_sink sink) {
                           auto worker = fetch_worker_actor{f.track(
                             sys.spawn(sim_worker, world, std::move(sink)))};

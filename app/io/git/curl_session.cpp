@@ -39,6 +39,17 @@ header_list make_headers(const http_request& request) {
   return headers;
 }
 
+/// Dates are read against our own clock.
+std::optional<std::chrono::seconds>
+retry_after_of(const curl_transfer& transfer) {
+  const auto& text = transfer.retry_after();
+  if (!text)
+    return std::nullopt;
+  using std::chrono::system_clock;
+  return git::parse_retry_after(*text,
+                                system_clock::to_time_t(system_clock::now()));
+}
+
 long milliseconds(duration span) {
   return static_cast<long>(
     std::chrono::duration_cast<std::chrono::milliseconds>(span).count());
@@ -166,8 +177,10 @@ http_reply curl_session::perform(const http_request& request, http_body& body,
   curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &redirect);
   if (redirect != nullptr && git::is_redirect(reply.status))
     reply.redirect_to = redirect;
-  curl_off_t retry_after = 0;
-  curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry_after);
+  const char* peer = nullptr;
+  curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &peer);
+  if (peer != nullptr && reply.sent && settings_.proxy.empty())
+    reply.peer = peer;
   const auto phase = current.phase();
   curl_multi_remove_handle(handles_->multi, easy);
 
@@ -177,7 +190,10 @@ http_reply curl_session::perform(const http_request& request, http_body& body,
       = current.failure().value_or(stopped.value_or(fetch_class::internal));
     reply.detail = "stopped";
   } else if (code == CURLE_OK || current.stopped_by_body() || long_error_page) {
-    reply.outcome = git::http_outcome(reply.status, retry_after > 0);
+    const auto wait = retry_after_of(current);
+    reply.outcome = git::http_outcome(reply.status, wait.has_value());
+    if (reply.outcome == fetch_class::limited)
+      reply.retry_after = wait;
     reply.detail = "HTTP " + std::to_string(reply.status);
   } else {
     reply.outcome = curl_outcome(code, phase, current.only_refused_addresses());

@@ -4,8 +4,10 @@
 #include "app/io/git/job_guard.hpp"
 #include "libsync/types.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +39,9 @@ struct http_reply {
   fetch_class outcome = fetch_class::internal;
   int status = 0;          ///< 0 when no header came.
   std::string redirect_to; ///< Absolute; only with a redirecting status.
+  /// With `limited`: how long to stay away, if the server says so.
+  std::optional<std::chrono::seconds> retry_after;
+  std::string peer;        ///< Address of the server; empty behind a proxy.
   std::uint64_t bytes = 0; ///< Decoded, whatever became of them.
   bool sent = false;       ///< The request left.
   std::string detail;      ///< For people.

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -21,6 +22,27 @@ constexpr std::size_t max_header_bytes = std::size_t{256} * 1024;
 // Error pages are of no interest, but reading a short one keeps the
 // connection usable.
 constexpr std::uint64_t max_error_page = std::uint64_t{64} * 1024;
+
+constexpr std::string_view retry_after_name = "retry-after:";
+// A date has at most 33 bytes. What is longer is no date, or a number beyond
+// any limit even without its end.
+constexpr std::size_t max_retry_after_bytes = 64;
+
+/// What follows `name` in a header line; nothing for other lines. Names are
+/// lower case here and any case in the line.
+std::optional<std::string> value_of(std::string_view name,
+                                    std::string_view line) {
+  const auto same = [](char ours, char theirs) {
+    const bool is_upper = theirs >= 'A' && theirs <= 'Z';
+    return ours == (is_upper ? static_cast<char>(theirs - 'A' + 'a') : theirs);
+  };
+  if (line.size() < name.size()
+      || !std::equal(name.begin(), name.end(), line.begin(), same))
+    return std::nullopt;
+  line.remove_prefix(name.size());
+  line = line.substr(0, line.find_first_of("\r\n"));
+  return std::string{line.substr(0, max_retry_after_bytes)};
+}
 
 bool is_public(const sockaddr& address) {
   if (address.sa_family == AF_INET) {
@@ -56,8 +78,9 @@ int on_before_send(void* self, char*, char*, int, int) {
   return CURL_PREREQFUNC_OK;
 }
 
-std::size_t on_header(char*, std::size_t, std::size_t size, void* self) {
-  return static_cast<curl_transfer*>(self)->take_header(size) ? size : 0;
+std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) {
+  return static_cast<curl_transfer*>(self)->take_header({data, size}) ? size
+                                                                      : 0;
 }
 
 std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) {
@@ -131,10 +154,18 @@ void curl_transfer::about_to_send() {
   sent_ = true;
 }
 
-bool curl_transfer::take_header(std::size_t size) {
-  header_bytes_ += size;
+bool curl_transfer::take_header(std::string_view line) {
+  header_bytes_ += line.size();
   if (header_bytes_ > max_header_bytes)
     failure_ = fetch_class::oversize;
+  if (line.starts_with("HTTP/")) {
+    in_header_ = true; // The one before was not the last answer.
+    retry_after_.reset();
+  } else if (line.find_first_not_of("\r\n") == std::string_view::npos) {
+    in_header_ = false;
+  } else if (in_header_ && !retry_after_) {
+    retry_after_ = value_of(retry_after_name, line);
+  }
   return !failure_;
 }
 

@@ -7,6 +7,8 @@
 #include <exception>
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace purgatory::io {
 
@@ -28,6 +30,8 @@ public:
 
   bool sent() const { return sent_; }
   std::uint64_t bytes() const { return bytes_; }
+  /// The first Retry-After field of the last answer; nothing without one.
+  const std::optional<std::string>& retry_after() const { return retry_after_; }
   bool stopped_by_body() const { return stopped_by_body_; }
   /// Every address that the name led to was refused by us.
   bool only_refused_addresses() const {
@@ -42,7 +46,7 @@ public:
   int open_socket(int family, int type, int protocol, const void* address);
   void about_to_secure();
   void about_to_send();
-  bool take_header(std::size_t size);
+  bool take_header(std::string_view line);
   bool take_body(std::string_view bytes);
 
 private:
@@ -58,6 +62,8 @@ private:
   bool stopped_by_body_ = false;
   std::uint64_t bytes_ = 0;
   std::size_t header_bytes_ = 0;
+  bool in_header_ = false; ///< Not in what follows a body.
+  std::optional<std::string> retry_after_;
   std::optional<fetch_class> failure_;
 };
 

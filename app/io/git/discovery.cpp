@@ -135,6 +135,9 @@ discovery discover(curl_session& http, const fetch_settings& settings,
     found.wire_requests += reply.sent ? 1 : 0;
     found.outcome = reply.outcome;
     found.detail = reply.detail;
+    found.retry_after = reply.retry_after;
+    if (!reply.peer.empty())
+      found.peer = reply.peer;
     if (reply.redirect_to.empty() || reply.outcome != fetch_class::policy)
       break;
     auto next = base_of(reply.redirect_to);

@@ -4,6 +4,7 @@
 #include "libsync/git/advertisement.hpp"
 #include "libsync/git/clone_url.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -20,6 +21,8 @@ struct discovery {
   std::optional<remote_url> redirect; ///< With `redirected`.
   std::uint64_t bytes = 0;
   std::uint32_t wire_requests = 0;
+  std::optional<std::chrono::seconds> retry_after; ///< With `limited`.
+  std::string peer; ///< Address last talked to; may be empty.
   std::string detail;
 };
 

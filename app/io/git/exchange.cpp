@@ -4,6 +4,7 @@
 #include "libsync/git/http_outcome.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace purgatory::io {
 
@@ -12,9 +13,13 @@ namespace {
 /// Leads the pack out of the reply and into the child.
 class reply_body final : public http_body {
 public:
-  reply_body(git::upload_pack_version version, index_pack& pack)
-    : reader_(version,
-              [&pack](std::string_view bytes) { return pack.write(bytes); }) {}
+  reply_body(git::upload_pack_version version, index_pack& pack,
+             const std::function<void()>& on_pack)
+    : reader_(version, [this, &pack, &on_pack](std::string_view bytes) {
+        if (!std::exchange(begun_, true))
+          on_pack();
+        return pack.write(bytes);
+      }) {}
 
   bool take(std::string_view bytes) override { return reader_.feed(bytes); }
   bool has_begun() const override { return reader_.pack_bytes() > 0; }
@@ -22,6 +27,7 @@ public:
   git::upload_pack_reader& reader() { return reader_; }
 
 private:
+  bool begun_ = false;
   git::upload_pack_reader reader_;
 };
 
@@ -50,12 +56,12 @@ fetch_class to_class(git::reply_state state) {
 
 exchange_result exchange(curl_session& http, const fetch_settings& settings,
                          const exchange_order& order, const job_guard& guard,
-                         const std::function<void()>& before_send) {
+                         const fetch_watch& watch) {
   const bool v2 = order.version == git::upload_pack_version::v2;
   const auto request = git::upload_pack_request(
     order.version, order.wants, order.haves, settings.user_agent);
   index_pack pack{settings, order.repository, order.into, guard};
-  reply_body body{order.version, pack};
+  reply_body body{order.version, pack, watch.first_pack_byte};
   auto& reader = body.reader();
   http_request post{service_url(order.base, "/git-upload-pack", {}),
                     {"Content-Type: application/x-git-upload-pack-request",
@@ -63,11 +69,13 @@ exchange_result exchange(curl_session& http, const fetch_settings& settings,
                     &request};
   if (v2)
     post.headers.emplace_back("Git-Protocol: version=2");
-  const auto reply = http.perform(post, body, guard, before_send);
+  const auto reply = http.perform(post, body, guard, watch.first_send);
 
   exchange_result result;
   result.bytes = reply.bytes;
   result.sent = reply.sent;
+  result.retry_after = reply.retry_after;
+  result.peer = reply.peer;
   result.detail = reply.detail;
   result.outcome = reply.outcome;
   if (guard.cancel.load()) {

@@ -4,7 +4,9 @@
 #include "app/io/git/index_pack.hpp"
 #include "libsync/git/clone_url.hpp"
 #include "libsync/git/upload_pack.hpp"
+#include "libsync/ports.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -35,11 +37,14 @@ struct exchange_result {
   bool v0_only = false;
   std::uint64_t bytes = 0;
   bool sent = false;
+  std::optional<std::chrono::seconds> retry_after; ///< With `limited`.
+  std::string peer; ///< Address talked to; may be empty.
   std::string detail;
 };
 
+/// `watch` hears of each request and each pack, not only the first ones.
 exchange_result exchange(curl_session& http, const fetch_settings& settings,
                          const exchange_order& order, const job_guard& guard,
-                         const std::function<void()>& before_send);
+                         const fetch_watch& watch);
 
 } // namespace purgatory::io

@@ -17,7 +17,7 @@ public:
       http_(settings_), v0_only_(settings.v0_only_memory) {}
 
   fetch_outcome fetch(const fetch_order& order, const std::atomic<bool>& cancel,
-                      const std::function<void()>& on_first_send) override {
+                      const fetch_watch& watch) override {
     if (!tenant_exists(git_root_, order.target)) {
       fetch_outcome refused;
       refused.detail = "no repository for " + to_string(order.target);
@@ -25,17 +25,9 @@ public:
     }
     const job_guard guard{cancel, std::chrono::steady_clock::now()
                                     + settings_.job_timeout};
-    bool sent = false;
-    fetch_job job{settings_,
-                  http_,
-                  v0_only_,
-                  *tenant_path(git_root_, order.target),
-                  order,
-                  guard,
-                  [&] {
-                    if (!std::exchange(sent, true))
-                      on_first_send();
-                  }};
+    fetch_job job{
+      settings_, http_, v0_only_, *tenant_path(git_root_, order.target),
+      order,     guard, watch};
     return job.run();
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace purgatory::io {
 
@@ -11,6 +12,14 @@ using git::upload_pack_version;
 
 bool is_sha1(const oid& id) {
   return id.value.size() == 40;
+}
+
+/// Calls `what` the first time; never if it is empty.
+std::function<void()> once(std::function<void()> what) {
+  return [what = std::move(what)]() mutable {
+    if (const auto first = std::exchange(what, nullptr))
+      first();
+  };
 }
 
 /// Server text may hold anything; people read this on terminals.
@@ -27,10 +36,11 @@ std::string printable(std::string text) {
 fetch_job::fetch_job(const fetch_settings& settings, curl_session& http,
                      v0_hosts& v0_only, std::filesystem::path repository,
                      const fetch_order& order, const job_guard& guard,
-                     std::function<void()> before_send)
+                     const fetch_watch& watch)
   : settings_(settings), http_(http), v0_only_(v0_only),
-    repository_(std::move(repository)), order_(order), guard_(guard),
-    before_send_(std::move(before_send)), objects_(repository_) {}
+    repository_(std::move(repository)), order_(order),
+    guard_(guard), watch_{once(watch.first_send), once(watch.first_pack_byte)},
+    objects_(repository_) {}
 
 fetch_outcome fetch_job::run() {
   sort_wants(order_.wants);
@@ -67,10 +77,11 @@ bool fetch_job::discover_refs() {
     end(fetch_class::policy, "not a URL that we ask");
     return false;
   }
-  remote_ = discover(http_, settings_, *url, guard_, before_send_);
+  remote_ = discover(http_, settings_, *url, guard_, watch_.first_send);
   outcome_.bytes += remote_.bytes;
   outcome_.wire_requests += remote_.wire_requests;
   outcome_.redirect = remote_.redirect;
+  note_server(remote_.peer, remote_.retry_after);
   if (remote_.outcome != fetch_class::ok) {
     end(remote_.outcome, remote_.detail);
     return false;
@@ -134,10 +145,11 @@ bool fetch_job::ask(upload_pack_version version,
   const auto result
     = exchange(http_, settings_,
                {remote_.base, version, wants, haves_, repository_, quarantine_},
-               guard_, before_send_);
+               guard_, watch_);
   outcome_.bytes += result.bytes;
   outcome_.wire_requests += result.sent ? 1 : 0;
   outcome_.detail = printable(result.detail);
+  note_server(result.peer, result.retry_after);
   return note(result, version);
 }
 
@@ -196,6 +208,14 @@ void fetch_job::end(fetch_class why, std::string detail) {
   outcome_.detail = printable(std::move(detail));
 }
 
+void fetch_job::note_server(const std::string& peer,
+                            std::optional<std::chrono::seconds> retry_after) {
+  if (!peer.empty())
+    outcome_.peer = peer;
+  if (retry_after)
+    outcome_.retry_after = retry_after;
+}
+
 fetch_outcome fetch_job::conclude() {
   if (guard_.cancel.load()) {
     outcome_.outcome = fetch_class::internal;
@@ -213,6 +233,8 @@ fetch_outcome fetch_job::conclude() {
   else
     outcome_.outcome
       = exchanges_ > 0 ? fetch_class::not_here : fetch_class::unsupported;
+  if (outcome_.outcome != fetch_class::limited)
+    outcome_.retry_after.reset(); // Said in an exchange after the first.
   if (fetched_ > 0)
     outcome_.pack = quarantine_;
   return std::move(outcome_);

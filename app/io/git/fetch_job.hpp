@@ -18,11 +18,12 @@ class fetch_job {
 public:
   static constexpr int max_exchanges = 4;
 
-  /// `repository` is the target's directory; it exists.
+  /// `repository` is the target's directory; it exists. `watch` is called at
+  /// most once each, as in `git_transport`.
   fetch_job(const fetch_settings& settings, curl_session& http,
             v0_hosts& v0_only, std::filesystem::path repository,
             const fetch_order& order, const job_guard& guard,
-            std::function<void()> before_send);
+            const fetch_watch& watch);
 
   fetch_outcome run();
 
@@ -39,6 +40,8 @@ private:
   void mark_missing(const oid& id);
   bool may_ask() const { return !failure_ && exchanges_ < max_exchanges; }
   void end(fetch_class why, std::string detail);
+  void note_server(const std::string& peer,
+                   std::optional<std::chrono::seconds> retry_after);
   fetch_outcome conclude();
 
   const fetch_settings& settings_;
@@ -47,7 +50,7 @@ private:
   std::filesystem::path repository_;
   const fetch_order& order_;
   const job_guard& guard_;
-  std::function<void()> before_send_;
+  fetch_watch watch_; ///< Its functions take every call.
 
   object_lookup objects_;
   discovery remote_;
