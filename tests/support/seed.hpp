@@ -21,7 +21,7 @@ inline std::uint64_t seeds_or(std::uint64_t usual) {
   if (wanted != nullptr)
     return std::stoull(wanted);
 #ifdef __SANITIZE_ADDRESS__
-  return usual / 8;
+  return usual < 8 ? 1 : usual / 8;
 #else
   return usual;
 #endif
