@@ -23,14 +23,27 @@ std::vector<clone_url> askable_urls(const std::vector<std::string>& raw,
   return result;
 }
 
+const std::vector<clone_url>& url_book::of(const event_id& id,
+                                           const std::vector<std::string>& raw,
+                                           const plan_settings& settings) {
+  const auto known = known_.find(id);
+  if (known != known_.end())
+    return known->second;
+  // Of events that have left, too: they cost little until there are many.
+  if (known_.size() >= max_entries_identifier)
+    known_.clear();
+  return known_.emplace(id, askable_urls(raw, settings)).first->second;
+}
+
 std::vector<clone_url> announced_urls(const authority& announcements,
                                       const std::vector<pubkey>& owners,
-                                      const plan_settings& settings) {
+                                      const plan_settings& settings,
+                                      url_book& book) {
   std::vector<std::vector<clone_url>> offers;
   std::size_t turns = 0;
   for (const auto& owner : owners)
     if (const auto* known = announcements.find(owner)) {
-      offers.push_back(askable_urls(known->content.clone_urls, settings));
+      offers.push_back(book.of(known->id, known->content.clone_urls, settings));
       turns = std::max(turns, offers.back().size());
     }
   std::vector<clone_url> result;

@@ -25,8 +25,10 @@ const nostr::pull_request* identifier_plan::entry::pull_request() const {
   return std::get_if<nostr::pull_request>(&content);
 }
 
-std::vector<oid> identifier_plan::entry::oids() const {
-  std::vector<oid> result;
+const std::vector<oid>& identifier_plan::entry::oids() const {
+  if (named)
+    return *named;
+  auto& result = named.emplace();
   if (const auto* s = state_content())
     for (const auto& ref : s->refs)
       result.push_back(ref.target);

@@ -4,6 +4,7 @@
 #include "libsync/engine/backoff.hpp"
 #include "libsync/engine/debounce.hpp"
 #include "libsync/git/authority.hpp"
+#include "libsync/git/candidates.hpp"
 #include "libsync/git/effects.hpp"
 #include "libsync/git/horizon.hpp"
 #include "libsync/git/hunt.hpp"
@@ -147,13 +148,15 @@ private:
     bool sent = false;                 ///< Given to the relay; no answer yet.
     bool doomed = false;               ///< Deleted while its refs were moving.
     std::vector<offer_answer> answers; ///< Due when durable.
+    mutable std::optional<std::vector<oid>> named; ///< Derived from `content`.
 
     bool durable() const { return unwritten == 0; }
 
     const nostr::announcement* announcement() const;
     const nostr::state* state_content() const;
     const nostr::pull_request* pull_request() const;
-    std::vector<oid> oids() const;
+    /// That it names, sorted, each once.
+    const std::vector<oid>& oids() const;
 
     /// Its objects are looked for, now or later.
     bool is_hunted() const {
@@ -359,6 +362,7 @@ private:
   std::set<pubkey> preparing_;   ///< Asked for.
   std::map<event_id, given_up> verdicts_;
   tombstones tombstones_;
+  mutable url_book urls_; ///< Derived.
   std::map<tenant, std::map<oid, object_kind>> present_;
   std::map<pubkey, time_point> last_reset_;
   std::optional<alignment> alignment_;

@@ -326,6 +326,7 @@ effects identifier_plan::on_retry(moment at) {
 effects identifier_plan::on_settings(plan_settings settings, bool revive,
                                      moment at) {
   settings_ = std::move(settings);
+  urls_.clear();
   backoff_ = engine::backoff{settings_.backoff_base, settings_.backoff_cap,
                              settings_.jitter};
   if (revive)

@@ -70,18 +70,19 @@ identifier_plan::all_tasks(const pubkey& lead,
       for (const auto& other : speaking_owners(*e))
         if (std::find(owners.begin(), owners.end(), other) == owners.end())
           owners.push_back(other);
-    for (auto& url : announced_urls(authority_, owners, settings_))
+    for (auto& url : announced_urls(authority_, owners, settings_, urls_))
       add_task(result, task_for(std::move(url), kind, target, wants));
     // URLs of its author, and a PR's own, are good for that event only; no
     // crowd of other URLs can push them out.
     for (const auto* e : members) {
       const auto own = missing_of({e});
       if (const auto* known = authority_.find(e->ev.author))
-        for (auto& url : askable_urls(known->content.clone_urls, settings_))
-          add_task(result, task_for(std::move(url), kind, target, own, true));
+        for (const auto& url :
+             urls_.of(known->id, known->content.clone_urls, settings_))
+          add_task(result, task_for(url, kind, target, own, true));
       if (const auto* pr = e->pull_request())
-        for (auto& url : askable_urls(pr->clone_urls, settings_))
-          add_task(result, task_for(std::move(url), kind, target, own));
+        for (const auto& url : urls_.of(e->ev.id, pr->clone_urls, settings_))
+          add_task(result, task_for(url, kind, target, own));
     }
   }
   if (const auto* u = find_unit(lead))
@@ -164,7 +165,21 @@ std::vector<remote_url> identifier_plan::urls_of(const entry& e) const {
 }
 
 bool identifier_plan::has_urls(const entry& e) const {
-  return !urls_of(e).empty();
+  const auto owner = unit_owner(e);
+  if (!owner || missing_of({&e}).empty())
+    return false;
+  const auto lists_any = [&](const pubkey& who) {
+    const auto* known = authority_.find(who);
+    return known != nullptr
+           && !urls_.of(known->id, known->content.clone_urls, settings_)
+                 .empty();
+  };
+  const auto owners = speaking_owners(e);
+  const auto* pr = e.pull_request();
+  return lists_any(*owner) || lists_any(e.ev.author)
+         || std::any_of(owners.begin(), owners.end(), lists_any)
+         || (pr != nullptr
+             && !urls_.of(e.ev.id, pr->clone_urls, settings_).empty());
 }
 
 } // namespace purgatory::git

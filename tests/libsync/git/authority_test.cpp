@@ -105,11 +105,25 @@ CAF_TEST(urls are taken one per owner and turn and hosts are bounded) {
                                      + ".example/2.git");
   a.put(one);
   a.put(two);
-  const auto urls = announced_urls(a, {key(1), key(2)}, {});
+  url_book book;
+  const auto urls = announced_urls(a, {key(1), key(2)}, {}, book);
   CAF_REQUIRE_EQUAL(urls.size(), 8u);
   CAF_CHECK_EQUAL(urls[0].host.value, "a.example");
   CAF_CHECK_EQUAL(urls[1].host.value, "h0.example");
   CAF_CHECK_EQUAL(urls[2].host.value, "b.example");
+}
+
+CAF_TEST(a url book parses an event once and forgets with the configuration) {
+  plan_settings settings;
+  url_book book;
+  const std::vector<std::string> raw
+    = {"https://a.example/r.git", "https://b.example/r.git"};
+  CAF_CHECK_EQUAL(book.of(id_of(1), raw, settings).size(), 2u);
+  settings.deny_hosts = {"a.example"};
+  CAF_CHECK_EQUAL(book.of(id_of(1), raw, settings).size(), 2u);
+  CAF_CHECK_EQUAL(book.of(id_of(2), raw, settings).size(), 1u);
+  book.clear();
+  CAF_CHECK_EQUAL(book.of(id_of(1), raw, settings).size(), 1u);
 }
 
 CAF_TEST(unusable and own urls are left out and sixteen of one event are kept) {
