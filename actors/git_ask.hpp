@@ -79,6 +79,9 @@ git_actor::behavior_type hand_on(Self self, Accept accept) {
     [=](promote& step) {
       return ask_later<repository_report>(self, step, accept);
     },
+    [=](copy_from& step) {
+      return ask_later<repository_report>(self, step, accept);
+    },
     [=](align& step) {
       return ask_later<repository_report>(self, step, accept);
     },

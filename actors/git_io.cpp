@@ -108,6 +108,10 @@ git_worker(git_actor::stateful_pointer<git_worker_state> self,
         step.repository,
         store->promote(step.repository, *step.pack, step.wants)};
     },
+    [=](const copy_from& step) {
+      return repository_report{
+        step.repository, store->copy(step.repository, step.from, step.ids)};
+    },
     [=](const align& step) {
       return repository_report{step.repository,
                                store->align(step.repository, step.wanted)};

@@ -361,6 +361,14 @@ void identifier_state::act(git::take_pack& e) {
                  });
 }
 
+void identifier_state::act(git::copy_objects& e) {
+  ask_for_report(
+    copy_from{e.repository, std::move(e.from), std::move(e.ids)},
+    [this, id = e.event](const tenant& repository, const store_report& report) {
+      perform(plan_->on_copied(id, repository, report, at()));
+    });
+}
+
 void identifier_state::act(git::move_refs& e) {
   ask_for_report(
     align{e.repository, std::move(e.wanted)},

@@ -88,6 +88,7 @@ private:
   void act(git::prepare_repository& e);
   void act(git::look_up& e);
   void act(git::take_pack& e);
+  void act(git::copy_objects& e);
   void act(git::move_refs& e);
   void act(git::move_pr_ref& e);
   void act(git::release_event& e);

@@ -110,6 +110,12 @@ public:
   virtual store_report promote(const tenant& repository, const quarantine& pack,
                                const std::vector<oid>& wants)
     = 0;
+  /// Gives `repository`, created if need be, what it lacks of `ids` and of all
+  /// that they need, from `from`; durable and anchored. `missing` when `from`
+  /// has not all of `ids`. May run while others write to `from`.
+  virtual store_report copy(const tenant& repository, const tenant& from,
+                            const std::vector<oid>& ids)
+    = 0;
   /// Moves refs/heads, refs/tags and HEAD to `wanted` in one transaction and
   /// reads them back.
   virtual store_report align(const tenant& repository,

@@ -98,6 +98,7 @@ using git_actor
   = caf::typed_actor<caf::replies_to<prepare>::with<repository_report>,
                      caf::replies_to<check_presence>::with<presence>,
                      caf::replies_to<promote>::with<repository_report>,
+                     caf::replies_to<copy_from>::with<repository_report>,
                      caf::replies_to<align>::with<repository_report>,
                      caf::replies_to<set_pr_ref>::with<repository_report>>;
 

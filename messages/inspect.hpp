@@ -63,6 +63,7 @@ PURGATORY_INSPECT(prepare, x.repository)
 PURGATORY_INSPECT(check_presence, x.repository, x.ids)
 PURGATORY_INSPECT(presence, x.repository, x.ids, x.kinds)
 PURGATORY_INSPECT(promote, x.repository, x.wants)
+PURGATORY_INSPECT(copy_from, x.repository, x.from, x.ids)
 PURGATORY_INSPECT(align, x.repository, x.wanted.refs)
 PURGATORY_INSPECT(set_pr_ref, x.repository, x.pr, x.tip)
 PURGATORY_INSPECT(repository_report, x.repository, x.report.result,

@@ -285,6 +285,14 @@ struct promote {
   std::vector<oid> wants;
 };
 
+/// Take from another owner's repository what is lacking of these objects and
+/// of what they need. Creates the repository if it is not there.
+struct copy_from {
+  tenant repository;
+  tenant from;
+  std::vector<oid> ids;
+};
+
 /// Move branches, tags and HEAD.
 struct align {
   tenant repository;

@@ -82,6 +82,15 @@ struct take_pack {
   std::vector<oid> wants;
 };
 
+/// Give `repository` what it lacks of these and of what they need, from another
+/// owner's repository; then `on_copied(event, repository)`.
+struct copy_objects {
+  event_id event;
+  tenant repository; ///< Created if it is not there.
+  tenant from;
+  std::vector<oid> ids;
+};
+
 /// Align the refs, then `on_aligned(event, repository)`.
 struct move_refs {
   event_id event;
@@ -131,8 +140,8 @@ struct met_fate {
 using effect
   = std::variant<write_records, answer_offer, ask_turn, use_lease, start_fetch,
                  give_up_place, prepare_repository, look_up, take_pack,
-                 move_refs, move_pr_ref, release_event, arm_timer, may_sleep,
-                 fact, met_fate>;
+                 copy_objects, move_refs, move_pr_ref, release_event, arm_timer,
+                 may_sleep, fact, met_fate>;
 
 using effects = std::vector<effect>;
 

@@ -87,6 +87,8 @@ public:
                        const std::vector<object_kind>& kinds, moment at);
   effects on_taken(const unit_key& unit, lease_id lease,
                    const store_report& report, moment at);
+  effects on_copied(const event_id& id, const tenant& repository,
+                    const store_report& report, moment at);
   effects on_aligned(const event_id& id, const tenant& repository,
                      const store_report& report, moment at);
   effects on_published(const event_id& id, publish_outcome outcome,
@@ -147,6 +149,7 @@ private:
     bool is_new = false;               ///< Its first record is among them.
     bool sent = false;                 ///< Given to the relay; no answer yet.
     bool doomed = false;               ///< Deleted while its refs were moving.
+    std::set<pubkey> uncopied;         ///< Owners whom no copy could reach.
     std::vector<offer_answer> answers; ///< Due when durable.
     mutable std::optional<std::vector<oid>> named; ///< Derived from `content`.
 
@@ -182,9 +185,12 @@ private:
     time_point since;
   };
 
-  /// The alignment that runs now.
+  /// The alignment that runs now. First the copies, if any: then it begins
+  /// anew.
   struct alignment {
     event_id id;
+    std::set<tenant> copying;
+    pubkey source; ///< Of the copies.
     std::set<tenant> open;
     std::map<tenant, store_report> done;
     int tries = 0;
@@ -234,6 +240,7 @@ private:
   void reopen_announcement(entry& e);
   void supersede_held(const pubkey& author);
   void put_held(const entry& e, bool hosted);
+  bool is_on_its_way(const known_announcement* known) const;
   entry_state standing_of_announcement(const pubkey& author, bool hosted) const;
   duration delay_of(provenance from) const;
   void remember_announcement(const nostr::event& ev, bool served);
@@ -314,14 +321,28 @@ private:
   // plan_release.cpp
   bool is_satisfied(const entry& e) const;
   bool is_complete_in(const entry& e, const pubkey& owner) const;
+  bool has_all(const pubkey& owner, const std::vector<oid>& ids) const;
+  bool may_be_copied(const entry& e, const pubkey& owner) const;
   bool has_wrong_type(const entry& e) const;
   bool is_outdone(const entry& e) const;
   static bool is_leaving(const entry& e);
   void drop_wrong_types();
   void start_alignment();
+  void begin_alignment(entry& e, const std::vector<pubkey>& owners);
+
+  // plan_copies.cpp
+  bool copy_to_others(const entry& e, const std::vector<pubkey>& owners,
+                      const std::vector<oid>& ids);
+  std::vector<pubkey> owners_without(const entry& e) const;
+  const nostr::state* governing_served(const pubkey& owner) const;
+  std::vector<oid> objects_to_align(const entry& e) const;
+  void ask_presence_of_served(const entry& announcement);
+  void start_alignment_to_served();
+
+  // plan_release.cpp
   std::vector<pubkey> alignable_owners(const entry& e) const;
   void on_alignment_recorded();
-  void emit_alignment(const entry& e, const tenant& repository);
+  void emit_alignment(entry& e, const tenant& repository);
   void finish_alignment();
   void publish_ready();
   void say_released(const entry& e);

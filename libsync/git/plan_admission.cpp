@@ -218,13 +218,13 @@ void identifier_plan::admit_announcement(entry next, std::uint64_t offer) {
   }
   const bool hosted = lists_us(*next.announcement());
   const bool may_speak = authority_.is_maintainer(author);
+  next.state = standing_of_announcement(author, hosted);
   // Whatever becomes of the newer one, the older held one has had its day.
   supersede_held(author);
   if (!hosted && !may_speak) {
     answer(offer, action::reject, answer_text::not_listed);
     return;
   }
-  next.state = standing_of_announcement(author, hosted);
   if (is_full(next, offer))
     return;
   put_held(next, hosted);

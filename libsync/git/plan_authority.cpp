@@ -110,12 +110,23 @@ void identifier_plan::supersede_held(const pubkey& author) {
   fate(older, entry_state::superseded);
 }
 
+bool identifier_plan::is_on_its_way(const known_announcement* known) const {
+  if (known == nullptr || known->served || !known->hosted)
+    return false;
+  const auto held = waiting_.find(known->id);
+  return held != waiting_.end()
+         && held->second.state == entry_state::publishing;
+}
+
 // An owner without tenant needs no data; a newer version of what is served
-// goes out at once (rules §2.2).
+// goes out at once (rules §2.2), and so does that of what waits for the relay
+// only: its data is here.
 entry_state identifier_plan::standing_of_announcement(const pubkey& author,
                                                       bool hosted) const {
-  return authority_.is_served(author) || !hosted ? entry_state::publishing
-                                                 : entry_state::hunting;
+  const auto* known = authority_.find(author);
+  return authority_.is_served(author) || !hosted || is_on_its_way(known)
+           ? entry_state::publishing
+           : entry_state::hunting;
 }
 
 void identifier_plan::put_held(const entry& e, bool hosted) {
@@ -134,9 +145,10 @@ void identifier_plan::reopen_announcement(entry& e) {
          is_old ? entry_state::superseded : entry_state::dropped);
     return;
   }
+  const auto state = standing_of_announcement(author, hosted);
   supersede_held(author);
   put_held(e, hosted);
-  move_to(e, standing_of_announcement(author, hosted));
+  move_to(e, state);
 }
 
 void identifier_plan::reopen(entry& e) {
@@ -174,6 +186,10 @@ void identifier_plan::reclassify() {
       = e.state == entry_state::orphan || e.is_hunted() || is_stranded;
     if (movable && e.announcement() == nullptr)
       reopen(e);
+    const bool is_held
+      = e.state == entry_state::hunting || e.state == entry_state::soft_expired;
+    if (e.announcement() != nullptr && is_held)
+      ask_presence_of_served(e);
   }
 }
 

@@ -21,11 +21,7 @@ bool is_branch(const std::string& name) {
 
 bool identifier_plan::is_complete_in(const entry& e,
                                      const pubkey& owner) const {
-  const auto ids = e.oids();
-  return !ids.empty()
-         && std::all_of(ids.begin(), ids.end(), [&](const oid& id) {
-              return kind_in(owner, id) != object_kind::absent;
-            });
+  return !e.oids().empty() && has_all(owner, e.oids());
 }
 
 bool identifier_plan::has_wrong_type(const entry& e) const {
@@ -64,7 +60,7 @@ bool identifier_plan::is_satisfied(const entry& e) const {
     return announcement_is_served(e);
   if (e.pull_request() != nullptr && !announcement_is_served(e))
     return false;
-  if (owners.front() == e.ev.author)
+  if (owners.front() == e.ev.author && !may_be_copied(e, owners.front()))
     return is_complete_in(e, owners.front());
   return std::any_of(owners.begin(), owners.end(), [&](const pubkey& owner) {
     return is_complete_in(e, owner);
@@ -104,8 +100,10 @@ void identifier_plan::start_alignment() {
   for (auto& [id, e] : waiting_)
     if (e.release_after <= at_.now && is_satisfied(e))
       ready.push_back(&e);
-  if (ready.empty())
+  if (ready.empty()) {
+    start_alignment_to_served();
     return;
+  }
   // Oldest first; of one author's states only the newest moves anything.
   std::sort(ready.begin(), ready.end(), [](const entry* a, const entry* b) {
     return nostr::is_newer(b->ev, a->ev);
@@ -115,22 +113,27 @@ void identifier_plan::start_alignment() {
   if (first == ready.end())
     return;
   auto* next = *first;
-  const auto owners = alignable_owners(*next);
-  if (owners.empty()) {
-    move_to(*next, entry_state::publishing);
+  if (copy_to_others(*next, owners_without(*next), next->oids()))
     return;
-  }
+  const auto owners = alignable_owners(*next);
+  if (owners.empty())
+    move_to(*next, entry_state::publishing);
+  else
+    begin_alignment(*next, owners);
+}
+
+void identifier_plan::begin_alignment(entry& e,
+                                      const std::vector<pubkey>& owners) {
   alignment_ = alignment{};
-  alignment_->id = next->ev.id;
+  alignment_->id = e.ev.id;
   std::vector<journal_record> records
-    = {state_record{next->ev.id, entry_state::aligning}};
+    = {state_record{e.ev.id, entry_state::aligning}};
   for (const auto& owner : owners) {
     alignment_->open.insert(tenant_of(owner));
-    records.emplace_back(
-      align_record{next->ev.id, tenant_of(owner), false, {}});
+    records.emplace_back(align_record{e.ev.id, tenant_of(owner), false, {}});
   }
-  next->state = entry_state::aligning;
-  alignment_->token = record(std::move(records), {next->ev.id});
+  e.state = entry_state::aligning;
+  alignment_->token = record(std::move(records), {e.ev.id});
 }
 
 void identifier_plan::on_alignment_recorded() {
@@ -139,16 +142,22 @@ void identifier_plan::on_alignment_recorded() {
     alignment_.reset();
     return;
   }
-  for (const auto& repository : alignment_->open)
+  for (const auto& repository : std::set(alignment_->open))
     emit_alignment(i->second, repository);
 }
 
-void identifier_plan::emit_alignment(const entry& e, const tenant& repository) {
+void identifier_plan::emit_alignment(entry& e, const tenant& repository) {
   if (const auto* pr = e.pull_request()) {
     out_.push_back(move_pr_ref{e.ev.id, repository, *pr->tip});
     return;
   }
-  const auto* s = e.state_content();
+  const auto* s = e.announcement() != nullptr ? governing_served(e.ev.author)
+                                              : e.state_content();
+  if (s == nullptr) { // Nobody speaks for this announcement any more.
+    alignment_.reset();
+    move_to(e, entry_state::hunting);
+    return;
+  }
   desired_refs wanted;
   for (const auto& ref : s->refs)
     wanted.refs[ref.name] = ref.target;
@@ -196,7 +205,7 @@ void identifier_plan::finish_alignment() {
       // What we believed about this repository was wrong: look again.
       present_.erase(repository);
       prepared_.erase(repository.owner);
-      ask_presence(repository, e.oids());
+      ask_presence(repository, objects_to_align(e));
       continue;
     }
     records.emplace_back(

@@ -127,6 +127,26 @@ void sim_engine::act(resident& who, git::take_pack& e) {
   });
 }
 
+void sim_engine::act(resident& who, git::copy_objects& e) {
+  later(around_.plan.daemon.git_delay, [this, repo = who.repo,
+                                        serial = who.serial, e = std::move(e)] {
+    store_report report{store_result::missing, {}, "object missing"};
+    for (const auto& id : e.ids)
+      around_.watch.check(around_.claims.may_enter(e.repository, id),
+                          "an object was copied to who has no business with it",
+                          around_.now);
+    const auto kinds = around_.repositories.kinds(e.from, e.ids);
+    if (std::find(kinds.begin(), kinds.end(), object_kind::absent)
+        == kinds.end()) {
+      around_.repositories.add(e.repository, e.ids);
+      report = {store_result::done, {}, ""};
+    }
+    with(repo, serial, [&](resident& back) {
+      perform(back, back.plan.on_copied(e.event, e.repository, report, at()));
+    });
+  });
+}
+
 void sim_engine::act(resident& who, git::move_refs& e) {
   later(around_.plan.daemon.git_delay, [this, repo = who.repo,
                                         serial = who.serial, e = std::move(e)] {

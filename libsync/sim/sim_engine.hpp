@@ -126,6 +126,7 @@ private:
   void act(resident& who, git::prepare_repository& e);
   void act(resident& who, git::look_up& e);
   void act(resident& who, git::take_pack& e);
+  void act(resident& who, git::copy_objects& e);
   void act(resident& who, git::move_refs& e);
   void act(resident& who, git::move_pr_ref& e);
   void act(resident& who, git::release_event& e);

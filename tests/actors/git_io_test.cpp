@@ -65,6 +65,7 @@ fake_worker(fake_worker_actor::stateful_pointer<fake_worker_state> self,
       return presence{step.repository, step.ids, {object_kind::commit}};
     },
     [](const promote& step) { return done_for(step.repository); },
+    [](const copy_from& step) { return done_for(step.repository); },
     [](const align& step) { return done_for(step.repository); },
     [=](const set_pr_ref& step) -> caf::result<repository_report> {
       auto& state = self->state;
@@ -322,6 +323,10 @@ CAF_TEST(a worker gives each step to its store) {
                          const std::vector<oid>& wants) override {
       return note(where, "promote " + pack.directory() + " " + wants[0].value);
     }
+    store_report copy(const tenant& where, const tenant& from,
+                      const std::vector<oid>& ids) override {
+      return note(where, "copy " + from.repo.value + " " + ids[0].value);
+    }
     store_report align(const tenant& where,
                        const git::desired_refs& wanted) override {
       return note(where, "align " + *wanted.head);
@@ -348,13 +353,16 @@ CAF_TEST(a worker gives each step to its store) {
   CAF_CHECK_EQUAL(
     result_of(promote{here, std::make_shared<folder>(), {oid{"a"}}}),
     "promote /q a");
+  CAF_CHECK_EQUAL(
+    result_of(copy_from{here, {pubkey{"o"}, identifier{"other"}}, {oid{"a"}}}),
+    "copy other a");
   CAF_CHECK_EQUAL(result_of(align{here, {{}, {}, "main"}}), "align main");
   CAF_CHECK_EQUAL(result_of(set_pr_ref{here, event_id{"e"}, oid{"c"}}),
                   "pr e c");
   const auto found = ask<presence>(worker, check_presence{here, {oid{"a"}}});
   CAF_CHECK(found.kinds == (std::vector{object_kind::tag}));
   CAF_CHECK_EQUAL(found.ids.size(), 1u);
-  CAF_CHECK_EQUAL(store->calls.size(), 5u);
+  CAF_CHECK_EQUAL(store->calls.size(), 6u);
   CAF_CHECK_EQUAL(
     ask<repository_report>(worker, promote{here, nullptr, {}}).report.result,
     store_result::failed);

@@ -230,6 +230,7 @@ struct fixture : deterministic {
           objects.insert(m.wants.begin(), m.wants.end());
           return done("promote", m.repository);
         },
+        [=](const copy_from& m) { return done("copy", m.repository); },
         [=](const align& m) { return done("align", m.repository); },
         [=](const set_pr_ref& m) { return done("set ref", m.repository); },
         [this](const backoff_tick&) { look_ups.keep(); },

@@ -167,6 +167,9 @@ struct parent_of_fakes : Base {
       [](const promote& m) {
         return repository_report{m.repository, {}};
       },
+      [](const copy_from& m) {
+        return repository_report{m.repository, {}};
+      },
       [](const align& m) {
         return repository_report{m.repository, {}};
       },

@@ -265,6 +265,46 @@ CAF_TEST(a want that did not come is reported and the others are anchored) {
                   "refs/purgatory/" + tip.value);
 }
 
+CAF_TEST(objects are copied from another owner with all that they need) {
+  CAF_REQUIRE_EQUAL(create(), store_result::done);
+  const tenant other{pubkey{std::string(62, '0') + "b2"}, repository.repo};
+  const auto there
+    = root() / nostr::to_npub(other.owner) / (other.repo.value + ".git");
+  const auto first = commit("one");
+  const auto second = commit("two");
+  bring_objects();
+  const auto elsewhere = commit("three, which only the source has");
+  CAF_CHECK_EQUAL(repositories->copy(other, repository, {elsewhere}).result,
+                  store_result::missing);
+  CAF_REQUIRE_EQUAL(repositories->copy(other, repository, {first}).result,
+                    store_result::done);
+  CAF_CHECK_EQUAL(git_in(there, {"rev-list", "--count", first.value}), "1");
+  const auto lacking = repositories->kinds(other, {second});
+  CAF_CHECK_EQUAL(lacking.front(), object_kind::absent);
+  git::desired_refs wanted;
+  wanted.refs["refs/heads/main"] = first;
+  CAF_REQUIRE_EQUAL(repositories->align(other, wanted).result,
+                    store_result::done);
+  // Now what its branch has is not sent again.
+  CAF_REQUIRE_EQUAL(repositories->copy(other, repository, {second}).result,
+                    store_result::done);
+  CAF_CHECK_EQUAL(git_in(there, {"rev-list", "--count", second.value}), "2");
+  CAF_CHECK_EQUAL(repositories->copy(other, repository, {second}).result,
+                  store_result::done);
+  git_in(there, {"fsck", "--full", "--strict"});
+  for (const auto& entry : fs::directory_iterator{there / "objects"})
+    CAF_CHECK(!entry.path().filename().string().starts_with("tmp_"));
+  fsck();
+}
+
+CAF_TEST(a copy from nowhere changes nothing) {
+  const tenant other{pubkey{std::string(62, '0') + "b2"}, repository.repo};
+  CAF_CHECK_EQUAL(
+    repositories->copy(repository, other, {oid{std::string(40, 'c')}}).result,
+    store_result::missing);
+  CAF_CHECK(!fs::exists(bare()));
+}
+
 CAF_TEST(stale quarantines go and links are not followed) {
   CAF_REQUIRE_EQUAL(create(), store_result::done);
   const tenant other{repository.owner, identifier{"other"}};

@@ -143,6 +143,8 @@ public:
   std::deque<std::uint64_t> unrecorded;
   publish_outcome relay_says = publish_outcome::released;
   store_result alignment_says = store_result::done;
+  std::vector<tenant> copies;
+  bool copies_fail = false;
   bool lose_objects = false; ///< The repository vanishes when refs move.
   bool idle_seen = false;
   std::vector<std::optional<time_point>> wakes; ///< Of each `may_sleep`.
@@ -229,6 +231,20 @@ private:
       objects[e.repository].try_emplace(id, object_kind::commit);
     perform(
       plan_.on_taken(e.unit, e.lease, {store_result::done, {}, ""}, at()));
+  }
+  void act(git::copy_objects& e) {
+    copies.push_back(e.repository);
+    store_report report{store_result::missing, {}, "not there"};
+    auto& source = objects[e.from];
+    const bool whole = std::all_of(e.ids.begin(), e.ids.end(), [&](auto& id) {
+      return source.contains(id);
+    });
+    if (whole && !copies_fail) {
+      for (const auto& id : e.ids)
+        objects[e.repository][id] = source[id];
+      report = {store_result::done, {}, ""};
+    }
+    perform(plan_.on_copied(e.event, e.repository, report, at()));
   }
   void act(git::move_refs& e) {
     if (lose_objects)

@@ -127,6 +127,15 @@ public:
       world_->objects[repository].try_emplace(id, object_kind::commit);
     return {store_result::done, {}, ""};
   }
+  store_report copy(const tenant& repository, const tenant& from,
+                    const std::vector<oid>& ids) override {
+    for (const auto& id : ids)
+      if (!world_->objects[from].contains(id))
+        return {store_result::missing, {}, "object missing"};
+    for (const auto& id : ids)
+      world_->objects[repository][id] = world_->objects[from][id];
+    return {store_result::done, {}, ""};
+  }
   store_report align(const tenant& repository,
                      const git::desired_refs& wanted) override {
     auto& here = world_->objects[repository];

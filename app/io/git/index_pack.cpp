@@ -1,5 +1,7 @@
 #include "app/io/git/index_pack.hpp"
 
+#include "app/io/git/git_environment.hpp"
+
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
@@ -36,43 +38,12 @@ std::uint32_t big_endian(std::string_view four) {
   return value;
 }
 
-/// One entry of GIT_ALTERNATE_OBJECT_DIRECTORIES. An identifier may hold
-/// colons, which would split the list, and quotes; git takes C quoting.
-std::string quoted(const std::string& path) {
-  std::string result = "\"";
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (byte < 0x20 || byte == 0x7f) {
-      result += '\\';
-      for (const unsigned shift : {6U, 3U, 0U})
-        result += static_cast<char>('0' + (byte >> shift & 7U));
-    } else
-      result += c;
-  }
-  return result + '"';
-}
-
 std::vector<std::string> arguments(const fetch_settings& settings) {
   return {"-c", "core.bigFileThreshold=64m", "index-pack", "--stdin",
           "--fix-thin", "--threads=1",
           "--max-input-size=" + std::to_string(settings.max_pack_bytes),
           // Both are common in old, honest histories.
           "--strict=zeroPaddedFilemode=ignore,missingSpaceBeforeDate=ignore"};
-}
-
-std::vector<std::string> environment(const std::filesystem::path& repository,
-                                     const std::string& quarantine) {
-  return {"GIT_DIR=" + repository.string(),
-          "GIT_OBJECT_DIRECTORY=" + quarantine,
-          "GIT_ALTERNATE_OBJECT_DIRECTORIES="
-            + quoted((repository / "objects").string()),
-          "GIT_CONFIG_NOSYSTEM=1",
-          "GIT_CONFIG_GLOBAL=/dev/null",
-          "HOME=/nonexistent",
-          "LC_ALL=C"};
 }
 
 bool disk_is_full(const std::string& directory) {
@@ -150,7 +121,8 @@ bool index_pack::start_child() {
     return false;
   }
   child_ = git_child::start(
-    arguments(settings_), environment(repository_, into_->directory()),
+    arguments(settings_),
+    git_environment(repository_, into_->directory(), {repository_ / "objects"}),
     {2 * settings_.max_object_bytes,
      settings_.max_pack_bytes + settings_.max_object_bytes, max_cpu_seconds});
   if (!child_) {

@@ -1,5 +1,6 @@
 #include "app/io/git/object_store.hpp"
 
+#include "app/io/git/object_copy.hpp"
 #include "app/io/git/promotion.hpp"
 #include "app/io/git/ref_alignment.hpp"
 #include "app/io/git/ref_transaction.hpp"
@@ -76,6 +77,18 @@ public:
       move_objects(pack.directory(), path / "objects");
       bare_repository repo{path};
       return anchor(repo, wants);
+    });
+  }
+
+  store_report copy(const tenant& repository, const tenant& from,
+                    const std::vector<oid>& ids) override {
+    const auto source = existing(from);
+    if (!source)
+      return no_repository(from);
+    if (const auto made = create(repository); made.result != store_result::done)
+      return made;
+    return in_repository(repository, [&](const fs::path& path) {
+      return copy_objects(*source, path, ids);
     });
   }
 

@@ -454,6 +454,23 @@ CAF_TEST(an object that is gone when its refs move is hunted again) {
   CAF_CHECK_EQUAL(released_times(id_of(2)), 1u);
 }
 
+CAF_TEST(a newer announcement takes the place of one that waits for the relay) {
+  announce({url_a});
+  claim(2, 1);
+  relay_answers = false;
+  advance(500ms);
+  grant();
+  deliver({object(1)});
+  CAF_REQUIRE(plan().where(id_of(1)) == entry_state::publishing);
+  offer(announcement(5, key(1), "r", {url_a, url_b}, {}, 2000));
+  CAF_CHECK(plan().where(id_of(1)) == entry_state::superseded);
+  CAF_CHECK(plan().where(id_of(5)) == entry_state::publishing);
+  publish_all();
+  CAF_CHECK_EQUAL(released_times(id_of(5)), 1u);
+  CAF_CHECK_EQUAL(released_times(id_of(2)), 1u);
+  CAF_CHECK_EQUAL(plan().waiting(), 0u);
+}
+
 CAF_TEST(a newer announcement seen at our relay ends the older held one) {
   offer(announcement(1, key(1), "r", {url_a}, {}, 1000));
   offer(announcement(5, key(1), "r", {url_b}, {}, 2000), provenance::served);
