@@ -308,6 +308,8 @@ private:
   void revive_for(const pubkey& announcer);
   void revive_for(const entry& next);
   bool is_pinned(const entry& e) const;
+  bool is_in_round(const entry& e) const;
+  std::uint32_t rounds_for(const entry& e) const;
   bool is_pinned_announcement(const entry& e) const;
   std::optional<std::size_t> fewest_outcomes(const entry& e) const;
   void extend_announcements(const entry& by);

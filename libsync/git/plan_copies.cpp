@@ -131,9 +131,8 @@ void identifier_plan::start_alignment_to_served() {
     });
   };
   const auto is_looked_at = [&](const pubkey& owner) {
-    return std::any_of(look_ups_.begin(), look_ups_.end(), [&](const auto& l) {
-      return l.second.first == owner;
-    });
+    return std::any_of(look_ups_.begin(), look_ups_.end(),
+                       [&](const auto& l) { return l.second.first == owner; });
   };
   for (auto& [id, e] : waiting_) {
     const auto& owner = e.ev.author;

@@ -110,6 +110,17 @@ void identifier_plan::judge_round(const pubkey& lead, unit& u, bool tried_any) {
     give_up(id);
 }
 
+bool identifier_plan::is_in_round(const entry& e) const {
+  const auto owner = unit_owner(e);
+  const auto* u = owner ? find_unit(*owner) : nullptr;
+  return u != nullptr && u->round.in_round() && u->members.contains(e.ev.id);
+}
+
+std::uint32_t identifier_plan::rounds_for(const entry& e) const {
+  const auto owner = unit_owner(e);
+  return owner ? rounds(*owner) : 0;
+}
+
 /// What ends by time alone.
 void identifier_plan::judge_windows() {
   std::vector<event_id> over;
@@ -125,8 +136,10 @@ void identifier_plan::judge_windows() {
           move_to(e, entry_state::soft_expired);
         break;
       }
-      // With something to ask for, the end of a round decides.
-      if (is_pinned(e) || (has_urls(e) && !missing_of({&e}).empty()))
+      // Between rounds; during one its end decides.
+      if (is_pinned(e) || is_in_round(e)
+          || !e.life.window_is_over(rounds_for(e), has_urls(e), at_.now,
+                                    settings_.life))
         break;
       if (settings_.life.retry_enabled)
         park(e);
