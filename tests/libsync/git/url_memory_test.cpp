@@ -44,19 +44,19 @@ CAF_TEST(each class waits as the table says) {
   CAF_CHECK((pauses(fetch_class::refused, 8)
              == list{0s, 0s, 0s, 0s, 1min, 2min, 4min, 8min}));
   CAF_CHECK((pauses(fetch_class::timeout, 14).back() == 4h));
-  CAF_CHECK((pauses(fetch_class::server, 12)
-             == list{0s, 0s, 0s, 0s, 1min, 2min, 4min, 8min, 16min, 32min, 1h,
-                     1h}));
-  CAF_CHECK((pauses(fetch_class::dns, 8)
-             == list{0s, 0s, 0s, 0s, 15min, 1h, 4h, 12h}));
+  CAF_CHECK(
+    (pauses(fetch_class::server, 12)
+     == list{0s, 0s, 0s, 0s, 1min, 2min, 4min, 8min, 16min, 32min, 1h, 1h}));
+  CAF_CHECK(
+    (pauses(fetch_class::dns, 8) == list{0s, 0s, 0s, 0s, 15min, 1h, 4h, 12h}));
   CAF_CHECK((pauses(fetch_class::tls, 4) == list{15min, 1h, 4h, 12h}));
-  CAF_CHECK((pauses(fetch_class::no_repo, 5)
-             == list{0s, 0s, 10min, 20min, 40min}));
+  CAF_CHECK(
+    (pauses(fetch_class::no_repo, 5) == list{0s, 0s, 10min, 20min, 40min}));
   CAF_CHECK((pauses(fetch_class::no_repo, 12).back() == 24h));
   CAF_CHECK((pauses(fetch_class::auth, 4) == list{1h, 4h, 16h, 24h}));
   CAF_CHECK((pauses(fetch_class::corrupt, 2) == list{1h, 4h}));
-  for (const auto how : {fetch_class::policy, fetch_class::oversize,
-                         fetch_class::unsupported})
+  for (const auto how :
+       {fetch_class::policy, fetch_class::oversize, fetch_class::unsupported})
     CAF_CHECK((pauses(how, 2) == list{24h, 24h}));
   for (const auto how : {fetch_class::limited, fetch_class::internal})
     CAF_CHECK((pauses(how, 6).back() == 0s));
@@ -91,9 +91,9 @@ CAF_TEST(a success forgets failures and is worth half after a day) {
 }
 
 CAF_TEST(a parked round waives what may have changed and nothing else) {
-  for (const auto how : {fetch_class::no_repo, fetch_class::server,
-                         fetch_class::timeout, fetch_class::refused,
-                         fetch_class::dns, fetch_class::auth}) {
+  for (const auto how :
+       {fetch_class::no_repo, fetch_class::server, fetch_class::timeout,
+        fetch_class::refused, fetch_class::dns, fetch_class::auth}) {
     url_memory memory;
     for (int i = 0; i < 5; ++i)
       memory.ended(answer(how), begin, no_jitter);
@@ -112,8 +112,7 @@ CAF_TEST(a host that recovers ends the waits that were its fault) {
     for (int i = 0; i < 5; ++i)
       memory.ended(answer(how), begin, no_jitter);
     memory.host_recovered();
-    CAF_CHECK_EQUAL(memory.allowed_at(false) <= begin,
-                    how == fetch_class::dns);
+    CAF_CHECK_EQUAL(memory.allowed_at(false) <= begin, how == fetch_class::dns);
   }
 }
 
@@ -121,8 +120,8 @@ CAF_TEST(jitter moves a wait by at most a tenth) {
   for (const double share : {0.0, 0.25, 1.0}) {
     url_memory memory;
     memory.ended(answer(fetch_class::auth), begin, share);
-    const auto wait = std::chrono::duration<double>(memory.allowed_at(false)
-                                                    - begin);
+    const auto wait
+      = std::chrono::duration<double>(memory.allowed_at(false) - begin);
     CAF_CHECK(std::abs(wait.count() - 3600 * (0.9 + 0.2 * share)) < 0.001);
   }
 }
