@@ -110,6 +110,11 @@ void runner::end_process(const crash& how) {
   if (how.clean)
     engine_->stop();
   engine_->abort_jobs();
+  // Who got no answer tries again.
+  for (auto& ev : engine_->unanswered()) {
+    const auto from = from_.at(ev.id);
+    missed_.emplace_back(std::move(ev), from);
+  }
   disk_ = engine_->image();
   check_promises(*disk_);
   facts_ = facts();

@@ -122,6 +122,15 @@ void sim_engine::commit() {
 
 // -- from outside -------------------------------------------------------------
 
+std::vector<nostr::event> sim_engine::unanswered() const {
+  std::vector<nostr::event> result;
+  std::set<event_id> seen;
+  for (const auto& [number, ev] : offers_)
+    if (seen.insert(ev.id).second)
+      result.push_back(ev);
+  return result;
+}
+
 void sim_engine::offer(const nostr::event& ev, provenance from) {
   if (stopping_)
     return;

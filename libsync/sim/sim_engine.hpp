@@ -35,6 +35,8 @@ public:
   // -- from outside -----------------------------------------------------------
 
   void offer(const nostr::event& ev, provenance from);
+  /// Offered and not answered so far, each once, in the order of the offers.
+  [[nodiscard]] std::vector<nostr::event> unanswered() const;
   void objects_arrived(const tenant& repository, const std::vector<oid>& ids);
   void configure(const std::string& host, const engine::start_limits& limits);
   void retry_all();

@@ -67,11 +67,12 @@ CAF_TEST(worlds in which something reachable was once left behind) {
     std::size_t hosts;
   };
   // An announcement replaced while the relay was down; states that govern
-  // more than one owner.
+  // more than one owner; an event whose journal record a crash forestalled.
   for (const auto& [seed, units, hosts] :
        {known_world{100, 40, 12}, known_world{3036, 4, 3},
         known_world{5026, 8, 4}, known_world{5060, 8, 4},
-        known_world{5081, 8, 4}, known_world{5119, 8, 4}}) {
+        known_world{5081, 8, 4}, known_world{5119, 8, 4},
+        known_world{312, 3, 1}}) {
     random_options options;
     options.seed = seed;
     options.units = units;
